@@ -1,0 +1,50 @@
+/* cli.h - the shape of a subcommand. Promises:
+ *   - one file per subcommand, one row in commands.def: name, entry, one-line summary.
+ *   - a subcommand declares its options once (hpt_option table) and its examples; parsing, --help, range checks and
+ *     errors come from options.c.
+ *   - data to standard output, messages to standard error; --json prints one document per input.
+ *   - a subcommand returns an hpt_status with a filled hpt_error; main prints it and turns it into the exit code.
+ */
+#ifndef HPT_CLI_H
+#define HPT_CLI_H
+
+#include "core.h"
+#include <jansson.h>
+
+typedef enum hpt_option_kind { HPT_OPTION_FLAG, HPT_OPTION_INTEGER, HPT_OPTION_REAL, HPT_OPTION_TEXT } hpt_option_kind;
+
+typedef struct hpt_option {
+    const char *name;    /* long name without dashes */
+    char letter;         /* short form or 0 */
+    hpt_option_kind kind;
+    void *value;         /* bool *, int64_t *, double * or const char ** */
+    const char *argument; /* name of the argument in the help ("S"), NULL for a flag */
+    const char *help;
+    int64_t low, high;   /* integers: allowed range; both 0 means any */
+} hpt_option;
+
+typedef struct hpt_usage {
+    const char *name;      /* "verify" */
+    const char *arguments; /* "FILE... [options]" */
+    const char *summary;   /* one sentence */
+    const char *examples;  /* lines, each a command and what it shows */
+    int positional_low, positional_high; /* how many arguments; high < 0: any number */
+    const hpt_option *options;
+    size_t option_count;
+} hpt_usage;
+
+/* Parses argv[1..]; positional arguments are moved to argv[*first .. argc-1]. --help prints and sets *helped. */
+hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int *first, bool *helped, hpt_error *error);
+
+/* Prints one JSON document, integers exact, keys in insertion order, newline at the end. Steals the reference. */
+hpt_status hpt_json_print(json_t *document, hpt_error *error);
+
+/* The progress line on a terminal, nothing elsewhere; and SIGINT as a flag. */
+extern const hpt_progress hpt_cli_progress;
+
+typedef struct hpt_command {
+    const char *name, *summary;
+    hpt_status (*run)(int argc, char **argv, hpt_error *error);
+} hpt_command;
+
+#endif
