@@ -1,6 +1,7 @@
 #include "problem.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
     const hpt_shape *s = &p->data->shape;
@@ -14,7 +15,7 @@ static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
         if (!name) return HPT_OK;
         for (size_t j = 0; j < HPT_COUNT(params); j++)
             if (strcmp(params[j].name, name) == 0) {
-                hpt_status status = hpt_plan_set_param(p->plan, name, params[j].value, error);
+                hpt_status status = hpt_call_set_param(p->call, name, params[j].value, error);
                 if (status != HPT_OK) return status;
             }
     }
@@ -25,8 +26,8 @@ static hpt_status set_scalars(hpt_problem *p, hpt_error *error) {
         const char *name = hpt_op_scalar(p->op, i, NULL);
         if (!name) return HPT_OK;
         hpt_status status = HPT_OK;
-        if (strcmp(name, "alpha") == 0) status = hpt_plan_set_scalar(p->plan, name, p->data->alpha, error);
-        if (strcmp(name, "beta") == 0) status = hpt_plan_set_scalar(p->plan, name, p->data->beta, error);
+        if (strcmp(name, "alpha") == 0) status = hpt_call_set_scalar(p->call, name, p->data->alpha, error);
+        if (strcmp(name, "beta") == 0) status = hpt_call_set_scalar(p->call, name, p->data->beta, error);
         if (status != HPT_OK) return status;
     }
 }
@@ -43,10 +44,10 @@ static hpt_status set_buffer(hpt_problem *p, size_t i, const char *name, uint64_
         else
             HPT_TRY(hpt_device_fill(p->context, address, 0xff, bytes, NULL, error));
     }
-    if (strcmp(name, "x") == 0) p->x = address;
-    if (strcmp(name, "y") == 0) p->y = address;
-    if (strcmp(name, "c") == 0) p->c = address;
-    HPT_TRY(hpt_plan_set_buffer(p->plan, name, address, error));
+    if (strcasecmp(name, "x") == 0) p->x = address;
+    if (strcasecmp(name, "y") == 0) p->y = address;
+    if (strcasecmp(name, "c") == 0) p->c = address;
+    HPT_TRY(hpt_call_set_buffer(p->call, name, address, error));
 done:
     return status;
 }
@@ -57,11 +58,11 @@ static hpt_status set_operands(hpt_problem *p, uint64_t x, uint64_t y, uint64_t 
     p->bytes_c = d->elements_c * hpt_number_type_bytes(d->type_c);
     for (size_t i = 0; i < p->buffer_count; i++) {
         const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
-        if (strcmp(name, "x") == 0)
+        if (strcasecmp(name, "x") == 0)
             HPT_TRY(set_buffer(p, i, name, x, d->x, d->elements_x * hpt_number_type_bytes(d->type_x), error));
-        else if (strcmp(name, "y") == 0)
+        else if (strcasecmp(name, "y") == 0)
             HPT_TRY(set_buffer(p, i, name, y, d->y, d->elements_y * hpt_number_type_bytes(d->type_y), error));
-        else if (strcmp(name, "c") == 0)
+        else if (strcasecmp(name, "c") == 0)
             HPT_TRY(set_buffer(p, i, name, c, d->c, p->bytes_c, error));
     }
 done:
@@ -75,7 +76,7 @@ static hpt_status set_own_buffers(hpt_problem *p, hpt_error *error) {
         size_t bytes;
         bool zero;
         if (strcmp(role, "prepared") != 0 && strcmp(role, "workspace") != 0) continue;
-        HPT_TRY(hpt_plan_bytes(p->plan, name, &bytes, &zero, error));
+        HPT_TRY(hpt_call_bytes(p->call, name, &bytes, &zero, error));
         if (!bytes) continue;
         HPT_TRY(set_buffer(p, i, name, 0, NULL, bytes, error));
         if (zero) HPT_TRY(hpt_device_fill(p->context, p->buffer[i], 0, bytes, NULL, error));
@@ -90,21 +91,21 @@ hpt_status hpt_problem_create(hpt_problem *out, hpt_context *context, hpt_op *op
     *out = (hpt_problem){.context = context, .op = op, .data = data};
     while (hpt_op_buffer(op, out->buffer_count, NULL, NULL)) out->buffer_count++;
     HPT_FAIL_NO_MEMORY(out->buffer = calloc(out->buffer_count + 1, sizeof *out->buffer));
-    HPT_TRY(hpt_plan_create(&out->plan, op, error));
+    HPT_TRY(hpt_call_create(&out->call, op, error));
     HPT_TRY(set_shape(out, error));
     HPT_TRY(set_scalars(out, error));
     HPT_TRY(set_operands(out, x, y, c, error));
     HPT_FAIL_IF(!out->x || !out->y || !out->c, HPT_UNSUPPORTED, "op", "The operation has no buffers x, y and c.");
     HPT_TRY(set_own_buffers(out, error));
     HPT_TRY(hpt_device_synchronize(context, NULL, error));
-    HPT_TRY(hpt_plan_bind(out->plan, error));
+    HPT_TRY(hpt_call_bind(out->call, error));
 done:
     if (status != HPT_OK) hpt_problem_clear(out);
     return status;
 }
 
 void hpt_problem_clear(hpt_problem *problem) {
-    hpt_plan_destroy(problem->plan);
+    hpt_call_destroy(problem->call);
     for (size_t i = 0; problem->buffer && i < problem->buffer_count; i++)
         hpt_device_free(problem->context, problem->buffer[i]);
     free(problem->buffer);
@@ -117,8 +118,8 @@ hpt_status hpt_problem_run_once(hpt_problem *p, void *host, void *stream, hpt_er
         HPT_TRY(hpt_device_upload(p->context, p->c, p->data->c, p->bytes_c, error));
     else
         HPT_TRY(hpt_device_fill(p->context, p->c, 0xff, p->bytes_c, stream, error));
-    HPT_TRY(hpt_plan_prepare(p->plan, stream, error));
-    HPT_TRY(hpt_plan_run(p->plan, stream, error));
+    HPT_TRY(hpt_call_prepare(p->call, stream, error));
+    HPT_TRY(hpt_call_run(p->call, stream, error));
     HPT_TRY(hpt_device_synchronize(p->context, stream, error));
     if (host) HPT_TRY(hpt_device_download(p->context, host, p->c, p->bytes_c, error));
 done:

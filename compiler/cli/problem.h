@@ -1,4 +1,4 @@
-/* problem.h - one gemm on random data: buffers, plan and reference. Shared by run, bench and tune. Promises:
+/* problem.h - one gemm on random data: buffers, call and reference. Shared by run, bench and tune. Promises:
  *   - X, Y (and C where beta is not 0, and bias) are N(0,1) rounded to their types, from random.h.
  *   - the output is filled with NaN patterns before a checked run, so that an element nobody wrote is seen.
  *   - the reference is computed in double on the values as stored: all rows, or 64 of them where that would take long.
@@ -48,7 +48,7 @@ void hpt_data_compare(hpt_check *out, const hpt_data *data, const void *c);
 typedef struct hpt_problem { /* an op bound to device copies of some data */
     hpt_context *context;
     hpt_op *op;
-    hpt_plan *plan;
+    hpt_call *call;
     const hpt_data *data;
     size_t buffer_count;
     uint64_t *buffer; /* device memory by op buffer number; 0: none or shared */

@@ -176,7 +176,7 @@ static void count_bad(void *user, size_t first, size_t last) {
     size_t bad = 0;
     for (size_t row = first; row < last; row++)
         for (int64_t j = 0; j < s->data->shape.n; j++)
-            bad += !isfinite(hpt_typed_get(s->c, s->data->type_c, index_c(s->data, (int64_t)row, j)));
+            bad += isfinite(hpt_typed_get(s->c, s->data->type_c, index_c(s->data, (int64_t)row, j))) ? 0 : 1;
     if (bad) __atomic_fetch_add(&s->bad, bad, __ATOMIC_RELAXED);
 }
 

@@ -48,23 +48,33 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
         {"ldc", 0, HPT_OPTION_INTEGER, &o->shape.ldc, "LD", "leading dimension of C in elements", 1, most},
         {"alpha", 0, HPT_OPTION_REAL, &o->alpha, "A", "C = A XY + B C (default 1)", 0, 0},
         {"beta", 0, HPT_OPTION_REAL, &o->beta, "B", "(default 0: C is not read)", 0, 0},
-        {"target", 't', HPT_OPTION_TEXT, &o->source.emit.target, "T", "exact target; default: the GPU's, else sm_90a", 0, 0},
+        {"target", 't', HPT_OPTION_TEXT, &o->source.emit.target, "T", "exact target; default: the GPU's, else sm_90a",
+         0, 0},
         {"backend", 0, HPT_OPTION_TEXT, &o->backend, "B", "auto, gpu or emulator", 0, 0},
         {"device", 0, HPT_OPTION_INTEGER, &o->device, "D", "number of the GPU (default 0)", 0, 1024},
         {"chain", 0, HPT_OPTION_TEXT, &o->source.chain, "C", "optimal (default) or none", 0, 0},
         {"in-type", 0, HPT_OPTION_TEXT, &o->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
-        {"forms", 0, HPT_OPTION_TEXT, &o->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0, 0},
+        {"forms", 0, HPT_OPTION_TEXT, &o->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
+         0},
         {"out-type", 0, HPT_OPTION_TEXT, &o->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"x-transposed", 0, HPT_OPTION_FLAG, &o->source.emit.x_transposed, NULL, "X is stored K x M", 0, 0},
-        {"y-untransposed", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0, 0},
+        {"y-untransposed", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL,
+         "Y is stored K x N (default N x K)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &o->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
-        {"shape", 0, HPT_OPTION_TEXT, &o->source.shape, "n,m,p", "shape of the scheme where its file does not tell", 0, 0},
+        {"shape", 0, HPT_OPTION_TEXT, &o->source.shape, "n,m,p", "shape of the scheme where its file does not tell", 0,
+         0},
         {"seed", 0, HPT_OPTION_INTEGER, &o->seed, "S", "of the random data (default 1)", 0, 0},
-        {"repeat", 0, HPT_OPTION_INTEGER, &o->repeat, "R", "run R times and compare the results bit by bit (default 1)", 1, 1000},
+        {"repeat", 0, HPT_OPTION_INTEGER, &o->repeat, "R", "run R times and compare the results bit by bit (default 1)",
+         1, 1000},
         {"json", 0, HPT_OPTION_FLAG, &o->json, NULL, "print JSON", 0, 0}};
-    const hpt_usage usage = {"run", "SCHEME|FOLDER -m M -n N -k K [options]",
-                             "Runs an operation on random data and checks the result against a reference in double.", examples,
-                             1, 1, options, HPT_COUNT(options)};
+    const hpt_usage usage = {"run",
+                             "SCHEME|FOLDER -m M -n N -k K [options]",
+                             "Runs an operation on random data and checks the result against a reference in double.",
+                             examples,
+                             1,
+                             1,
+                             options,
+                             HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
     if (status == HPT_OK && !*helped) *name = argv[first];
     return status;
@@ -90,10 +100,10 @@ static hpt_status time_runs(double *seconds, hpt_problem *p, hpt_error *error) {
     hpt_event from = NULL, to = NULL;
     double times[RUNS];
     hpt_status status = HPT_OK;
-    HPT_TRY(hpt_plan_run(p->plan, NULL, error));
+    HPT_TRY(hpt_call_run(p->call, NULL, error));
     for (int i = 0; i < RUNS; i++) {
         HPT_TRY(backend->event_record(device, &from, NULL, error));
-        HPT_TRY(hpt_plan_run(p->plan, NULL, error));
+        HPT_TRY(hpt_call_run(p->call, NULL, error));
         HPT_TRY(backend->event_record(device, &to, NULL, error));
         HPT_TRY(backend->event_seconds(device, &times[i], from, to, error));
         for (int j = i; j > 0 && times[j] < times[j - 1]; j--) {
@@ -152,7 +162,7 @@ static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const
     r->bound = info.bound;
     HPT_TRY(hpt_problem_create(&problem, context, op, data, 0, 0, 0, error));
     HPT_FAIL_NO_MEMORY(host = malloc(problem.bytes_c));
-    r->launches = hpt_plan_launches(problem.plan);
+    r->launches = hpt_call_launches(problem.call);
     HPT_TRY(run_timed_once(r, &problem, host, error));
     hpt_data_compare(&r->check, data, host);
     HPT_TRY(check_repeats(r, &problem, host, o->repeat, error));
@@ -206,8 +216,8 @@ static void print_text(const run_result *r, const hpt_context *context, const hp
     hpt_context_describe(context, &device);
     hpt_op_describe(op, &info);
     double flops = 2.0 * (double)s->m * (double)s->n * (double)s->k * (double)s->batch;
-    printf("%s %s  <%" PRId64 ",%" PRId64 ",%" PRId64 ":%" PRId64 ">  %s\n", info.op, info.scheme, info.n, info.m, info.p,
-           info.rank, info.target);
+    printf("%s %s  <%" PRId64 ",%" PRId64 ",%" PRId64 ":%" PRId64 ">  %s\n", info.op, info.scheme, info.n, info.m,
+           info.p, info.rank, info.target);
     printf("device    %s (%s)\n", device.device, device.backend);
     printf("shape     %" PRId64 " x %" PRId64 " x %" PRId64, s->m, s->n, s->k);
     if (s->batch > 1) printf(", %" PRId64 " times", s->batch);
@@ -218,7 +228,8 @@ static void print_text(const run_result *r, const hpt_context *context, const hp
     if (!r->identical) printf("bits      differ from run to run\n");
     if (!isnan(r->writes)) printf("writes    %.4g blocks of the output\n", r->writes);
     printf("time      %.4f ms", r->seconds * 1e3);
-    if (strcmp(device.backend, "gpu") == 0) printf(", %.1f TFLOP/s of ordinary multiplication", flops / r->seconds * 1e-12);
+    if (strcmp(device.backend, "gpu") == 0)
+        printf(", %.1f TFLOP/s of ordinary multiplication", flops / r->seconds * 1e-12);
     printf("\n%s\n", r->ok ? "ok" : "NOT OK");
 }
 
@@ -246,8 +257,10 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_data_make(&data, error));
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);
     HPT_TRY(execute(&result, context, op, &data, &o, error));
-    if (o.json) HPT_TRY(print_json(&result, context, op, &data, error));
-    else print_text(&result, context, op, &data);
+    if (o.json)
+        HPT_TRY(print_json(&result, context, op, &data, error));
+    else
+        print_text(&result, context, op, &data);
     HPT_FAIL_IF(!result.ok, HPT_DIFFERS, name,
                 "The result is not within its bound (relative error %.3e, bound %.1e, %zu bad elements%s).",
                 result.check.rel_error, result.bound, result.check.bad, result.identical ? "" : ", bits vary");

@@ -1,5 +1,5 @@
-/* source.h - from what a user names (an operation folder, a scheme file, a catalogue entry) to an operation folder on disk.
- * A scheme is read, chained with the target's accumulators and emitted into a temporary folder, which goes with
+/* source.h - from what a user names (an operation folder, a scheme file, a catalogue entry) to an operation folder on
+ * disk. A scheme is read, chained with the target's accumulators and emitted into a temporary folder, which goes with
  * hpt_source_clear. Shared by run, bench and tune.
  */
 #ifndef HPT_CLI_SOURCE_H
@@ -10,9 +10,9 @@
 
 typedef struct hpt_source_options {
     hpt_emit_options emit;
-    const char *chain;  /* "optimal" (NULL) or "none" */
-    const char *shape;  /* "n,m,p" where a file does not tell; NULL */
-    double time_limit;  /* of the chaining; 0: its default */
+    const char *chain; /* "optimal" (NULL) or "none" */
+    const char *shape; /* "n,m,p" where a file does not tell; NULL */
+    double time_limit; /* of the chaining; 0: its default */
 } hpt_source_options;
 
 typedef struct hpt_source {
