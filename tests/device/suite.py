@@ -26,7 +26,7 @@ SCHEMES = [
     ("trivial", ["trivial"]),
     ("Strassen", ["strassen"]),
     ("Winograd", ["winograd"]),
-    ("seven-write", ["seven", "seven-writes", "heptane", "2x2x2:7"]),
+    ("seven-write", ["seven-write"]),
     ("textbook", ["textbook", "2x2x2:8"]),
     ("2x2x3:11", ["2x2x3:11"]),
     ("2x3x3:15", ["2x3x3:15"]),
