@@ -24,7 +24,7 @@ done:
     return status;
 }
 
-hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
+hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *in = or_default(options->in_type, "f16");
@@ -52,7 +52,7 @@ hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_sch
     }
     request.u = u;
     request.v = v;
-    HPT_TRY(hpt_plan_make(out, &request, error));
+    HPT_TRY(hpt_kernel_plan_make(out, &request, error));
 done:
     hpt_arena_destroy(arena);
     return status;
@@ -103,7 +103,7 @@ hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_sche
                     const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_target *target;
-    hpt_plan *plan = NULL;
+    hpt_kernel_plan *plan = NULL;
     json_t *files = NULL, *content;
     const char *path;
     HPT_TRY(scheme_require_proved(scheme, error));
@@ -113,6 +113,6 @@ hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_sche
     json_object_foreach(files, path, content) HPT_TRY(file_write(folder, path, content, error));
 done:
     json_decref(files);
-    hpt_plan_destroy(plan);
+    hpt_kernel_plan_destroy(plan);
     return status;
 }

@@ -16,7 +16,7 @@ static json_t *operand_json(const hpt_operand *operand, const char *type, const 
                      "rows", operand->rows, "cols", operand->cols, "computed", operand->computed, "slots", slots);
 }
 
-static json_t *steps_json(const hpt_plan *plan) {
+static json_t *steps_json(const hpt_kernel_plan *plan) {
     json_t *steps = json_array();
     for (int32_t i = 0; i < plan->step_count; i++) {
         const hpt_plan_step *step = &plan->steps[i];
@@ -28,7 +28,7 @@ static json_t *steps_json(const hpt_plan *plan) {
     return steps;
 }
 
-static json_t *fills_json(const hpt_plan *plan) {
+static json_t *fills_json(const hpt_kernel_plan *plan) {
     json_t *fills = json_array();
     for (int32_t i = 0; i < plan->fill_count; i++)
         json_array_append_new(fills,
@@ -37,7 +37,7 @@ static json_t *fills_json(const hpt_plan *plan) {
     return fills;
 }
 
-static json_t *targets_json(const hpt_plan *plan) {
+static json_t *targets_json(const hpt_kernel_plan *plan) {
     json_t *targets = json_array();
     for (int32_t i = 0; i < plan->target_count; i++)
         json_array_append_new(targets, json_pack("{s:i,s:i,s:b}", "row", plan->targets[i].row, "col",
@@ -45,7 +45,7 @@ static json_t *targets_json(const hpt_plan *plan) {
     return targets;
 }
 
-json_t *hpt_plan_json(const hpt_plan *plan) {
+json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan) {
     json_t *scheme = json_pack("{s:s,s:s,s:i,s:i,s:i,s:i}", "name", plan->name, "hash", plan->hash, "n", plan->n, "m",
                                plan->m, "p", plan->p, "rank", plan->rank);
     json_t *chain = json_pack("{s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "method", plan->method, "accumulators",

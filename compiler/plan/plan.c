@@ -75,7 +75,7 @@ static void slots_collect(hpt_operand *operand, const product_forms *forms, int3
 }
 
 /* Groups the writes of one step by weight, in order of first appearance. */
-static void fills_collect(hpt_plan *plan, hpt_plan_step *step, const hpt_step *source) {
+static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_step *source) {
     step->first_fill = plan->fill_count;
     for (int32_t i = 0; i < source->write_count; i++) {
         const double weight = source->writes[i].weight.value;
@@ -121,38 +121,38 @@ done:
     return status;
 }
 
-hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_error *error) {
+hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *request, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_schedule *schedule = request->schedule;
-    hpt_plan *plan = NULL;
+    hpt_kernel_plan *plan = NULL;
     hpt_arena *arena = hpt_arena_create();
     *out = NULL;
     HPT_FAIL_NO_MEMORY(arena);
     HPT_TRY(check_numbers(request, error));
     plan = hpt_arena_alloc(arena, 1, sizeof *plan);
     HPT_FAIL_NO_MEMORY(plan);
-    *plan = (hpt_plan){.name = hpt_arena_strdup(arena, request->name),
-                       .hash = hpt_arena_strdup(arena, schedule->scheme_hash),
-                       .method = hpt_arena_strdup(arena, schedule->method),
-                       .n = schedule->n,
-                       .m = schedule->m,
-                       .p = schedule->p,
-                       .rank = schedule->rank,
-                       .accumulators = schedule->accumulators,
-                       .chains = schedule->chains,
-                       .writes = schedule->writes,
-                       .lower_bound = schedule->lower_bound,
-                       .optimal = schedule->optimal,
-                       .alternates = schedule->alternates,
-                       .unit_weights = true,
-                       .x_type = request->x,
-                       .y_type = request->y,
-                       .c_type = request->c,
-                       .forms_type = request->forms,
-                       .x_transposed = request->x_transposed,
-                       .y_untransposed = request->y_untransposed,
-                       .step_count = schedule->step_count,
-                       .arena = arena};
+    *plan = (hpt_kernel_plan){.name = hpt_arena_strdup(arena, request->name),
+                              .hash = hpt_arena_strdup(arena, schedule->scheme_hash),
+                              .method = hpt_arena_strdup(arena, schedule->method),
+                              .n = schedule->n,
+                              .m = schedule->m,
+                              .p = schedule->p,
+                              .rank = schedule->rank,
+                              .accumulators = schedule->accumulators,
+                              .chains = schedule->chains,
+                              .writes = schedule->writes,
+                              .lower_bound = schedule->lower_bound,
+                              .optimal = schedule->optimal,
+                              .alternates = schedule->alternates,
+                              .unit_weights = true,
+                              .x_type = request->x,
+                              .y_type = request->y,
+                              .c_type = request->c,
+                              .forms_type = request->forms,
+                              .x_transposed = request->x_transposed,
+                              .y_untransposed = request->y_untransposed,
+                              .step_count = schedule->step_count,
+                              .arena = arena};
     HPT_FAIL_NO_MEMORY(plan->name && plan->hash && plan->method ? plan : NULL);
 
     const size_t steps = (size_t)plan->step_count;
@@ -184,13 +184,13 @@ hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_er
                                          .y_slot = slot_find(&plan->y, &forms[i].y)};
         fills_collect(plan, &plan->steps[i], source);
     }
-    HPT_TRY(hpt_plan_numerics(plan, request, error));
+    HPT_TRY(hpt_kernel_plan_numerics(plan, request, error));
     *out = plan;
 done:
     if (status != HPT_OK) hpt_arena_destroy(arena);
     return status;
 }
 
-void hpt_plan_destroy(hpt_plan *plan) {
+void hpt_kernel_plan_destroy(hpt_kernel_plan *plan) {
     if (plan) hpt_arena_destroy(plan->arena);
 }

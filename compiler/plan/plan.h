@@ -1,5 +1,6 @@
 /* plan.h - what a kernel needs to know about a scheme and its schedule, as plain tables. Promises:
- *   - everything the templates read about a scheme is in hpt_plan, and hpt_plan_json shows all of it (--dump=plan).
+ *   - everything the templates read about a scheme is in hpt_kernel_plan, and hpt_kernel_plan_json shows all of it
+ * (--dump=plan).
  *   - operand forms are numbered slots without repetition, those that must be computed first, plain blocks (one block,
  *     weight 1) last: a kernel that reads plain blocks in place needs only the first `computed` slots in memory.
  *   - the scales lambda of the schedule are folded into the forms here; a step is just "multiply two slots".
@@ -74,7 +75,7 @@ typedef struct hpt_numerics {
     double bound;    /* what a correct run stays within */
 } hpt_numerics;
 
-typedef struct hpt_plan {
+typedef struct hpt_kernel_plan {
     const char *name, *hash, *method;
     int32_t n, m, p, rank;
     int32_t accumulators, chains, writes, lower_bound;
@@ -88,13 +89,13 @@ typedef struct hpt_plan {
     hpt_target_block *targets;
     hpt_numerics numerics;
     hpt_arena *arena;
-} hpt_plan;
+} hpt_kernel_plan;
 
-hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_error *error);
-void hpt_plan_destroy(hpt_plan *plan); /* NULL is fine */
+hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *request, hpt_error *error);
+void hpt_kernel_plan_destroy(hpt_kernel_plan *plan); /* NULL is fine */
 /* Fills plan->numerics from the request (numerics.c). */
-hpt_status hpt_plan_numerics(hpt_plan *plan, const hpt_plan_request *request, hpt_error *error);
+hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error);
 /* A new reference, NULL when out of memory. */
-json_t *hpt_plan_json(const hpt_plan *plan);
+json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan);
 
 #endif

@@ -108,7 +108,8 @@ static inline hpt_schedule *fixture_schedule(hpt_arena *arena, const fixture *f)
     return schedule;
 }
 
-static inline hpt_status fixture_plan(hpt_plan **out, const fixture *f, hpt_plan_request types, hpt_error *error) {
+static inline hpt_status fixture_plan(hpt_kernel_plan **out, const fixture *f, hpt_plan_request types,
+                                      hpt_error *error) {
     hpt_arena *arena = hpt_arena_create();
     hpt_row *u = hpt_arena_alloc(arena, (size_t)f->rank, sizeof *u),
             *v = hpt_arena_alloc(arena, (size_t)f->rank, sizeof *v);
@@ -120,7 +121,7 @@ static inline hpt_status fixture_plan(hpt_plan **out, const fixture *f, hpt_plan
     types.u = u;
     types.v = v;
     types.schedule = fixture_schedule(arena, f);
-    const hpt_status status = hpt_plan_make(out, &types, error);
+    const hpt_status status = hpt_kernel_plan_make(out, &types, error);
     hpt_arena_destroy(arena);
     return status;
 }
