@@ -96,6 +96,32 @@ static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_
     step->fill_count = plan->fill_count - step->first_fill;
 }
 
+/* Only of use with one accumulator, where a chain is a run of steps. */
+static void sections_collect(hpt_kernel_plan *plan) {
+    for (int32_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].fresh) plan->sections[plan->section_count++] = (hpt_plan_chain){i, 0};
+        if (plan->section_count > 0) plan->sections[plan->section_count - 1].steps++;
+    }
+    for (int32_t i = 1; i < plan->section_count; i++) { /* stable insertion by falling length */
+        const hpt_plan_chain moved = plan->sections[i];
+        int32_t at = i;
+        for (; at > 0 && plan->sections[at - 1].steps < moved.steps; at--) plan->sections[at] = plan->sections[at - 1];
+        plan->sections[at] = moved;
+    }
+}
+
+static hpt_status writes_count(hpt_kernel_plan *plan, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    int32_t *count = hpt_arena_alloc(plan->arena, (size_t)plan->n * (size_t)plan->p, sizeof *count);
+    HPT_FAIL_NO_MEMORY(count);
+    for (int32_t i = 0; i < plan->target_count; i++) {
+        const int32_t writes = ++count[plan->targets[i].row * plan->p + plan->targets[i].col];
+        if (writes > plan->most_writes_per_block) plan->most_writes_per_block = writes;
+    }
+done:
+    return status;
+}
+
 static hpt_status check_numbers(const hpt_plan_request *request, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_schedule *schedule = request->schedule;
@@ -184,6 +210,10 @@ hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *r
                                          .y_slot = slot_find(&plan->y, &forms[i].y)};
         fills_collect(plan, &plan->steps[i], source);
     }
+    plan->sections = hpt_arena_alloc(arena, steps, sizeof *plan->sections);
+    HPT_FAIL_NO_MEMORY(plan->sections);
+    sections_collect(plan);
+    HPT_TRY(writes_count(plan, error));
     HPT_TRY(hpt_kernel_plan_numerics(plan, request, error));
     *out = plan;
 done:

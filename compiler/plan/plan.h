@@ -69,6 +69,10 @@ typedef struct hpt_target_block {
     bool add; /* reduce-add; otherwise a store, the block's first touch */
 } hpt_target_block;
 
+typedef struct hpt_plan_chain { /* steps of one chain; contiguous when there is one accumulator */
+    int32_t first_step, steps;
+} hpt_plan_chain;
+
 typedef struct hpt_numerics {
     double growth;   /* max over outputs of sum over r of |rho| |alpha|_1 |beta|_1 */
     double expected; /* relative Frobenius error of N(0,1) data, root mean square model */
@@ -87,6 +91,9 @@ typedef struct hpt_kernel_plan {
     hpt_plan_step *steps;
     hpt_fill *fills;
     hpt_target_block *targets;
+    int32_t section_count;
+    hpt_plan_chain *sections;      /* longest first; runs of steps that start with a fresh one */
+    int32_t most_writes_per_block; /* over output blocks */
     hpt_numerics numerics;
     hpt_arena *arena;
 } hpt_kernel_plan;

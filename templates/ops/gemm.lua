@@ -18,6 +18,7 @@ local function params(plan)
     P("ldr", "elements from one row of the residual to the next", 1, "n"),
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
+    P("cut", "the last wave's chains are shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1),
   }
 end
 
@@ -75,6 +76,7 @@ local function buffers(plan, y_plain)
     forms("x_forms", "workspace", "x", "block_m"),
     {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, bytes = 256},
   }
 end
 
@@ -84,9 +86,9 @@ local function product_steps(plan, x_plain, y_plain)
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
       for _, direct in ipairs({true, false}) do
-        local bind = {ax = "x_forms", by = "y_forms", c = direct and "c" or "product", ldc = direct and "ldc" or "ldt",
+        local bind = {sync = "sync", ax = "x_forms", by = "y_forms", c = direct and "c" or "product", ldc = direct and "ldc" or "ldt",
                       stride_c = direct and "stride_c" or "m * ldt"}
-        for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y"}) do
+        for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}) do
           bind[name] = name
         end
         local when = {direct and "direct" or "!direct"}

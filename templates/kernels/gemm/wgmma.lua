@@ -49,7 +49,7 @@ local function make(context)
   local args = {operand_map(plan, "ax", TILE_M)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
-                  "ldc", "stride_c"}
+                  "ldc", "stride_c", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
@@ -71,6 +71,8 @@ local function make(context)
   add(buffers, {name = "c", type = plan.c_type, role = "out"})
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
+  add(args, K.i32("cut"), K.pointer("sync"))
+  add(buffers, {name = "sync", type = "u32", role = "inout"})
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
 
