@@ -1,6 +1,5 @@
 /* emit.c - hpt_emit: check, plan, render, write */
 #include "emit/emit.h"
-#include "emit/sandbox.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ done:
     return status;
 }
 
-hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
+hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *in = or_default(options->in_type, "f16");
@@ -53,23 +52,9 @@ hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_sch
     }
     request.u = u;
     request.v = v;
-    HPT_TRY(hpt_plan_make(out, &request, error));
+    HPT_TRY(hpt_kernel_plan_make(out, &request, error));
 done:
     hpt_arena_destroy(arena);
-    return status;
-}
-
-hpt_status hpt_emit_files(json_t **out, const char *op, const hpt_plan *plan, const hpt_target *target,
-                          const char *overrides, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    json_t *argument = json_pack("{s:s,s:o,s:O,s:s,s:s}", "op", op, "plan", hpt_plan_json(plan), "target",
-                                 (json_t *)(uintptr_t)target->record, "overrides", overrides ? overrides : "", "version",
-                                 HPT_VERSION);
-    *out = NULL;
-    HPT_FAIL_NO_MEMORY(argument);
-    HPT_TRY(hpt_sandbox_run(out, "ops/main", argument, error));
-done:
-    json_decref(argument);
     return status;
 }
 
@@ -103,12 +88,41 @@ static hpt_status scheme_require_proved(const hpt_scheme *scheme, hpt_error *err
     hpt_status status = HPT_OK;
     hpt_verification verification = {0};
     HPT_TRY(hpt_scheme_verify(&verification, scheme, error));
-    HPT_FAIL_IF(verification.verdict == HPT_VERDICT_REFUTED, HPT_REFUTED, hpt_scheme_name(scheme),
-                "The scheme does not multiply matrices: the equation of X_%d,%d Y_%d,%d in Z_%d,%d gives %s instead of %s.",
-                verification.a[0], verification.a[1], verification.b[0], verification.b[1], verification.c[0],
-                verification.c[1], verification.got, verification.expected);
+    HPT_FAIL_IF(
+        verification.verdict == HPT_VERDICT_REFUTED, HPT_REFUTED, hpt_scheme_name(scheme),
+        "The scheme does not multiply matrices: the equation of X_%d,%d Y_%d,%d in Z_%d,%d gives %s instead of %s.",
+        verification.a[0], verification.a[1], verification.b[0], verification.b[1], verification.c[0],
+        verification.c[1], verification.got, verification.expected);
     HPT_FAIL_IF(verification.verdict != HPT_VERDICT_PROVED || verification.border_degree > 0, HPT_UNDECIDED,
                 hpt_scheme_name(scheme), "The scheme is only approximately correct; kernels are made of proved ones.");
+done:
+    return status;
+}
+
+hpt_status hpt_emit_make(json_t **files, hpt_kernel_plan **plan_out, const hpt_scheme *scheme,
+                         const hpt_schedule *schedule, const hpt_emit_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_target *target;
+    hpt_kernel_plan *plan = NULL;
+    *files = NULL;
+    HPT_TRY(scheme_require_proved(scheme, error));
+    HPT_TRY(hpt_target_find(&target, or_default(options->target, "sm_90a"), error));
+    HPT_TRY(hpt_emit_plan(&plan, scheme, schedule, options, error));
+    HPT_TRY(hpt_emit_files(files, or_default(options->op, "gemm"), plan, target, options->plan, error));
+    if (plan_out) {
+        *plan_out = plan;
+        plan = NULL;
+    }
+done:
+    hpt_kernel_plan_destroy(plan);
+    return status;
+}
+
+hpt_status hpt_emit_write(const char *folder, const json_t *files, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const char *path;
+    json_t *content;
+    json_object_foreach((json_t *)(uintptr_t)files, path, content) HPT_TRY(file_write(folder, path, content, error));
 done:
     return status;
 }
@@ -116,17 +130,10 @@ done:
 hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_schedule *schedule,
                     const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
-    const hpt_target *target;
-    hpt_plan *plan = NULL;
-    json_t *files = NULL, *content;
-    const char *path;
-    HPT_TRY(scheme_require_proved(scheme, error));
-    HPT_TRY(hpt_target_find(&target, or_default(options->target, "sm_90a"), error));
-    HPT_TRY(hpt_emit_plan(&plan, scheme, schedule, options, error));
-    HPT_TRY(hpt_emit_files(&files, or_default(options->op, "gemm"), plan, target, options->plan, error));
-    json_object_foreach(files, path, content) HPT_TRY(file_write(folder, path, content, error));
+    json_t *files = NULL;
+    HPT_TRY(hpt_emit_make(&files, NULL, scheme, schedule, options, error));
+    HPT_TRY(hpt_emit_write(folder, files, error));
 done:
     json_decref(files);
-    hpt_plan_destroy(plan);
     return status;
 }

@@ -3,6 +3,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { DEEPEST = 64 };
 
@@ -26,12 +28,23 @@ void hpt_lua_push_json(lua_State *lua, const json_t *value) {
             lua_rawseti(lua, -2, (lua_Integer)i + 1);
         }
         break;
-    case JSON_STRING: lua_pushlstring(lua, json_string_value(value), json_string_length(value)); break;
-    case JSON_INTEGER: lua_pushinteger(lua, json_integer_value(value)); break;
-    case JSON_REAL: lua_pushnumber(lua, json_real_value(value)); break;
-    case JSON_TRUE: lua_pushboolean(lua, 1); break;
-    case JSON_FALSE: lua_pushboolean(lua, 0); break;
-    default: lua_pushnil(lua);
+    case JSON_STRING:
+        lua_pushlstring(lua, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        lua_pushinteger(lua, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        lua_pushnumber(lua, json_real_value(value));
+        break;
+    case JSON_TRUE:
+        lua_pushboolean(lua, 1);
+        break;
+    case JSON_FALSE:
+        lua_pushboolean(lua, 0);
+        break;
+    default:
+        lua_pushnil(lua);
     }
 }
 
@@ -49,6 +62,28 @@ static json_t *array_from(lua_State *lua, int index, lua_Integer length, int dep
     return array;
 }
 
+static int compare_keys(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Lua walks a table in an order that changes from run to run; what leaves it is sorted. */
+static json_t *object_sorted(json_t *object) {
+    const size_t count = json_object_size(object);
+    const char **keys = malloc((count + 1) * sizeof *keys), *key;
+    json_t *sorted = json_object(), *item;
+    size_t used = 0;
+    if (!keys || !sorted) {
+        json_decref(sorted);
+        sorted = NULL;
+        goto done;
+    }
+    json_object_foreach(object, key, item) keys[used++] = key;
+    qsort(keys, used, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < used; i++) json_object_set(sorted, keys[i], json_object_get(object, keys[i]));
+done:
+    free(keys);
+    json_decref(object);
+    return sorted;
+}
+
 static json_t *object_from(lua_State *lua, int index, int depth) {
     json_t *object = json_object();
     lua_pushnil(lua);
@@ -61,13 +96,14 @@ static json_t *object_from(lua_State *lua, int index, int depth) {
         }
         lua_pop(lua, 1);
     }
-    return object;
+    return object_sorted(object);
 }
 
 json_t *hpt_lua_to_json(lua_State *lua, int index, int depth) {
     if (depth > DEEPEST || !lua_checkstack(lua, 8)) return NULL;
     switch (lua_type(lua, index)) {
-    case LUA_TBOOLEAN: return json_boolean(lua_toboolean(lua, index));
+    case LUA_TBOOLEAN:
+        return json_boolean(lua_toboolean(lua, index));
     case LUA_TSTRING: {
         size_t length;
         const char *text = lua_tolstring(lua, index, &length);
@@ -86,6 +122,7 @@ json_t *hpt_lua_to_json(lua_State *lua, int index, int depth) {
         }
         return length > 0 || empty ? array_from(lua, index, length, depth + 1) : object_from(lua, index, depth + 1);
     }
-    default: return NULL;
+    default:
+        return NULL;
     }
 }

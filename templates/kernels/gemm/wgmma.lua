@@ -49,7 +49,7 @@ local function make(context)
   local args = {operand_map(plan, "ax", TILE_M)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
-                  "ldc", "stride_c"}
+                  "ldc", "stride_c", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
@@ -71,6 +71,8 @@ local function make(context)
   add(buffers, {name = "c", type = plan.c_type, role = "out"})
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
+  add(args, K.i32("cut"), K.pointer("sync"))
+  add(buffers, {name = "sync", type = "u32", role = "inout"})
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
 
@@ -110,7 +112,7 @@ local function make(context)
                 note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
     plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {TILE_M, g.tile_n, TILE_K}},
   })
-  local text = render("kernels/gemm/wgmma.cu.tmpl", setmetatable({
+  local text = K.source("kernels/gemm/wgmma.cu.tmpl", setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
     y_plain = y_plain, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
