@@ -4,8 +4,8 @@
 #include "formats/dense.h"
 #include <string.h>
 
-int hpt_bini_detect(const hpt_source *source);
-hpt_status hpt_bini_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_bini_detect(const hpt_input *source);
+hpt_status hpt_bini_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_bini_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
 static void skip(hpt_cursor *c) {
@@ -16,7 +16,7 @@ static void skip(hpt_cursor *c) {
     }
 }
 
-int hpt_bini_detect(const hpt_source *source) {
+int hpt_bini_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     skip(&c);
     return hpt_cursor_take(&c, "Bini ") ? 100 : 0;
@@ -46,7 +46,7 @@ static hpt_status read_names(int order[3], hpt_cursor *c, hpt_error *error) {
     return HPT_OK;
 }
 
-hpt_status hpt_bini_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_bini_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_ring ring;

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-int hpt_exact_json_detect(const hpt_source *source);
-hpt_status hpt_exact_json_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_exact_json_detect(const hpt_input *source);
+hpt_status hpt_exact_json_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
-int hpt_exact_json_detect(const hpt_source *source) {
+int hpt_exact_json_detect(const hpt_input *source) {
     return hpt_json_looks(source) && hpt_json_has(source, "\"U\"") && hpt_json_has(source, "\"V\"") &&
                    hpt_json_has(source, "\"W\"")
                ? 70
@@ -38,7 +38,7 @@ static void consider(search *s, const char *name, json_t *object) {
 }
 
 /* Schemes are the document, its members, or the elements of its lists. */
-static hpt_status choose(json_t **out, json_t *document, const hpt_source *source, hpt_error *error) {
+static hpt_status choose(json_t **out, json_t *document, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *key;
     json_t *member, *element;
@@ -85,7 +85,7 @@ done:
     return status;
 }
 
-static hpt_status read_ring(hpt_ring *ring, json_t *document, const hpt_source *source, hpt_error *error) {
+static hpt_status read_ring(hpt_ring *ring, json_t *document, const hpt_input *source, hpt_error *error) {
     const char *key;
     json_t *member;
     json_object_foreach(document, key, member) {
@@ -145,7 +145,7 @@ done:
     return status;
 }
 
-hpt_status hpt_exact_json_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_exact_json_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     static const char *const names[3] = {"U", "V", "W"};
     json_t *document = NULL, *object = NULL;

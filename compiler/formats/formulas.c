@@ -1,17 +1,17 @@
 /* Schemes as programs: "P1 := (a21 + a22) * b22;" ... "c11 := P2 + P5;" (yacas scripts), or the same with "=" and one
  * statement per line (Python). Temporaries may hold forms. Statements that only check or print are passed over. */
-#include "formats/names.h"
 #include "formats/products.h"
+#include "formats/variables.h"
 #include <ctype.h>
 #include <string.h>
 
-int hpt_formulas_detect(const hpt_source *source);
-hpt_status hpt_formulas_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_formulas_detect(const hpt_input *source);
+hpt_status hpt_formulas_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
 enum { A = 0, B = 1, P = 2 };
 
 typedef struct program {
-    hpt_names names;
+    hpt_variables names;
     hpt_products products; /* forms A and B; the third form is collected from the outputs */
     hpt_ring ring;
 } program;
@@ -27,14 +27,14 @@ static bool passed_over(const hpt_cursor *c) {
 }
 
 /* The first statement is NAME := or NAME =, with an entry of a or b behind it. */
-int hpt_formulas_detect(const hpt_source *source) {
+int hpt_formulas_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     for (; !hpt_cursor_done(&c); hpt_cursor_skip_line(&c)) {
         hpt_cursor_skip_spaces(&c);
         if (hpt_cursor_done(&c)) return 0;
         if (passed_over(&c)) continue;
-        char name[HPT_NAMES_LENGTH];
-        if (hpt_names_scan(name, &c, NULL) != HPT_OK) return 0;
+        char name[HPT_VARIABLES_LENGTH];
+        if (hpt_variables_scan(name, &c, NULL) != HPT_OK) return 0;
         hpt_cursor_skip_blanks(&c);
         if (!hpt_cursor_take(&c, ":=") && !hpt_cursor_take(&c, "=")) return 0;
         for (; !hpt_cursor_at_line_end(&c) && hpt_cursor_peek(&c) != ';'; c.at++)
@@ -49,7 +49,7 @@ int hpt_formulas_detect(const hpt_source *source) {
 static hpt_status variable(void *user, hpt_expression *out, hpt_cursor *c, hpt_error *error) {
     hpt_status status = HPT_OK;
     program *p = user;
-    char here = (char)tolower((unsigned char)hpt_cursor_peek(c)), name[HPT_NAMES_LENGTH];
+    char here = (char)tolower((unsigned char)hpt_cursor_peek(c)), name[HPT_VARIABLES_LENGTH];
     char behind = c->at + 1 < c->length ? c->text[c->at + 1] : '\0';
     if ((here == 'a' || here == 'b') && (isdigit((unsigned char)behind) || behind == '[' || behind == '_')) {
         int64_t key;
@@ -59,8 +59,8 @@ static hpt_status variable(void *user, hpt_expression *out, hpt_cursor *c, hpt_e
         goto done;
     }
     size_t from = c->at;
-    HPT_TRY(hpt_names_scan(name, c, error));
-    const hpt_expression *value = hpt_names_find(&p->names, name);
+    HPT_TRY(hpt_variables_scan(name, c, error));
+    const hpt_expression *value = hpt_variables_find(&p->names, name);
     if (!value) {
         c->at = from;
         status = hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" has no value yet.", name);
@@ -112,7 +112,7 @@ static hpt_status set_output(program *p, int64_t key, const hpt_expression *valu
 static hpt_status read_statement(program *p, hpt_expression_parser *parser, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_cursor *c = parser->cursor;
-    char name[HPT_NAMES_LENGTH];
+    char name[HPT_VARIABLES_LENGTH];
     int64_t key = -1;
     hpt_expression value;
     hpt_expression_init(&value);
@@ -123,7 +123,7 @@ static hpt_status read_statement(program *p, hpt_expression_parser *parser, hpt_
         HPT_TRY(hpt_entry_scan(&key, c, error));
         memcpy(name, "c", 2);
     } else {
-        HPT_TRY(hpt_names_scan(name, c, error));
+        HPT_TRY(hpt_variables_scan(name, c, error));
     }
     hpt_cursor_skip_blanks(c);
     parser->newlines = hpt_cursor_take(c, ":=");
@@ -136,7 +136,7 @@ static hpt_status read_statement(program *p, hpt_expression_parser *parser, hpt_
     if (output)
         HPT_TRY(set_output(p, key, &value, c, error));
     else
-        HPT_TRY(hpt_names_set(&p->names, name, &value, c, error));
+        HPT_TRY(hpt_variables_set(&p->names, name, &value, c, error));
     hpt_cursor_skip_spaces(c);
     bool ended = hpt_cursor_take(c, ";");
     if (parser->newlines && !ended) {
@@ -148,7 +148,7 @@ done:
     return status;
 }
 
-hpt_status hpt_formulas_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_formulas_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     program p = {.products = {NULL, 0, 0}};
     hpt_cursor c = hpt_cursor_start(source);
@@ -166,7 +166,7 @@ hpt_status hpt_formulas_read(hpt_scheme **out, const hpt_source *source, hpt_err
     HPT_TRY(hpt_products_finish(out, &p.products, source, "formulas", "Q(i)", false, parser.decimal, error));
 done:
     hpt_products_clear(&p.products);
-    hpt_names_clear(&p.names);
+    hpt_variables_clear(&p.names);
     hpt_ring_clear(&p.ring);
     return status;
 }

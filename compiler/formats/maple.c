@@ -5,13 +5,11 @@
 #include "formats/expression.h"
 #include <string.h>
 
-int hpt_maple_detect(const hpt_source *source);
-hpt_status hpt_maple_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_maple_detect(const hpt_input *source);
+hpt_status hpt_maple_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_maple_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
-int hpt_maple_detect(const hpt_source *source) {
-    return memmem(source->bytes, source->length, "TriadSet(", 9) ? 95 : 0;
-}
+int hpt_maple_detect(const hpt_input *source) { return memmem(source->bytes, source->length, "TriadSet(", 9) ? 95 : 0; }
 
 /* The words in order, with any space between them. */
 static hpt_status expect(hpt_cursor *c, const char *const *words, size_t count, hpt_error *error) {
@@ -92,7 +90,7 @@ done:
     return status;
 }
 
-hpt_status hpt_maple_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_maple_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_dense dense = {0};

@@ -8,18 +8,18 @@
 #include <string.h>
 #include <zip.h>
 
-int hpt_npz_detect(const hpt_source *source);
-hpt_status hpt_npz_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_npz_detect(const hpt_input *source);
+hpt_status hpt_npz_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
 enum { MEMBER_LIMIT = 64 << 20 };
 
-int hpt_npz_detect(const hpt_source *source) {
+int hpt_npz_detect(const hpt_input *source) {
     if (source->length >= 6 && memcmp(source->bytes, "\x93NUMPY", 6) == 0) return 100;
     return source->length >= 4 && memcmp(source->bytes, "PK\3\4", 4) == 0 ? 60 : 0;
 }
 
 /* The wanted member's number: NAME or NAME.npy; the only one if no name was given. */
-static hpt_status find_member(zip_uint64_t *index, zip_t *archive, const hpt_source *source, hpt_error *error) {
+static hpt_status find_member(zip_uint64_t *index, zip_t *archive, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     zip_int64_t count = zip_get_num_entries(archive, 0);
     char name[256];
@@ -37,7 +37,7 @@ done:
     return status;
 }
 
-static hpt_status unpack(char **out, size_t *length, const hpt_source *source, hpt_error *error) {
+static hpt_status unpack(char **out, size_t *length, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     zip_error_t problem;
     zip_stat_t about;
@@ -96,7 +96,7 @@ done:
     return status;
 }
 
-hpt_status hpt_npz_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_npz_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *unpacked = NULL, where[HPT_ERROR_WHERE];
     const char *bytes = source->bytes;

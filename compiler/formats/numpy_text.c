@@ -4,14 +4,14 @@
 #include "formats/dense.h"
 #include <string.h>
 
-int hpt_numpy_text_detect(const hpt_source *source);
-hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_numpy_text_detect(const hpt_input *source);
+hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
-static const char *find_array(const hpt_source *source, size_t from) {
+static const char *find_array(const hpt_input *source, size_t from) {
     return memmem(source->bytes + from, source->length - from, "np.array([[", 11);
 }
 
-int hpt_numpy_text_detect(const hpt_source *source) {
+int hpt_numpy_text_detect(const hpt_input *source) {
     size_t from = 0;
     for (int i = 0; i < 3; i++) {
         const char *at = find_array(source, from);
@@ -59,7 +59,7 @@ done:
     return status;
 }
 
-hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_dense dense = {0};

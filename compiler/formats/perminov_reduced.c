@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_perminov_reduced_detect(const hpt_source *source);
-hpt_status hpt_perminov_reduced_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_perminov_reduced_detect(const hpt_input *source);
+hpt_status hpt_perminov_reduced_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_perminov_header(int64_t shape[3], int64_t *rank, json_t *document, const char *path, hpt_error *error);
 
 enum { MAX_CELLS = 1 << 24 };
 
-int hpt_perminov_reduced_detect(const hpt_source *source) {
+int hpt_perminov_reduced_detect(const hpt_input *source) {
     return hpt_json_looks(source) && hpt_json_has(source, "\"u_fresh\"") && hpt_json_has(source, "\"w_fresh\"") ? 75
                                                                                                                 : 0;
 }
@@ -124,7 +124,7 @@ done:
     return status;
 }
 
-hpt_status hpt_perminov_reduced_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_perminov_reduced_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     json_t *document = NULL;
     hpt_builder *builder = NULL;

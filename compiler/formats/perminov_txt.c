@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_perminov_txt_detect(const hpt_source *source);
-hpt_status hpt_perminov_txt_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_perminov_txt_detect(const hpt_input *source);
+hpt_status hpt_perminov_txt_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_perminov_txt_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
 static void skip(hpt_cursor *c) {
@@ -20,7 +20,7 @@ static void skip(hpt_cursor *c) {
 }
 
 /* Integers only, and a first line of one or four of them. */
-int hpt_perminov_txt_detect(const hpt_source *source) {
+int hpt_perminov_txt_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     skip(&c);
     int count = 0;
@@ -121,7 +121,7 @@ done:
     return status;
 }
 
-static hpt_status choose(record *r, int *width, const hpt_cursor *start, const hpt_source *source, hpt_error *error) {
+static hpt_status choose(record *r, int *width, const hpt_cursor *start, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_cursor c = *start, behind;
     int64_t first, records = 1, which = 1;
@@ -157,7 +157,7 @@ done:
     return status;
 }
 
-hpt_status hpt_perminov_txt_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_perminov_txt_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_dense dense = {0};

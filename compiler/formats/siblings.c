@@ -11,7 +11,7 @@ void hpt_siblings_clear(hpt_siblings *s) {
     *s = (hpt_siblings){0};
 }
 
-static hpt_status read_one(hpt_source *out, const char *path, const hpt_read_options *options, hpt_error *error) {
+static hpt_status read_one(hpt_input *out, const char *path, const hpt_read_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *bytes = NULL;
     HPT_TRY(hpt_file_read(&bytes, &out->length, path, HPT_FILE_LIMIT, error));
@@ -23,7 +23,7 @@ done:
     return status;
 }
 
-hpt_status hpt_siblings_read(hpt_siblings *out, const hpt_source *source, const char *extension, hpt_error *error) {
+hpt_status hpt_siblings_read(hpt_siblings *out, const hpt_input *source, const char *extension, hpt_error *error) {
     hpt_status status = HPT_OK;
     char path[HPT_SIBLINGS_PATH];
     size_t length = strlen(source->path), tail = strlen(extension);

@@ -1,27 +1,27 @@
 /* PLinOpt's straight-line programs NAME_L.slp, NAME_R.slp, NAME_P.slp: "o0:=i2-i0;" with inputs i0.., outputs o0.., any
  * other name a temporary; text behind ';' and lines without ":=" say nothing. C is not transposed. */
 #include "formats/dense.h"
-#include "formats/names.h"
 #include "formats/siblings.h"
+#include "formats/variables.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_slp_detect(const hpt_source *source);
-hpt_status hpt_slp_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_slp_detect(const hpt_input *source);
+hpt_status hpt_slp_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
 typedef struct program {
-    hpt_names names;
+    hpt_variables names;
     int64_t inputs, outputs;
 } program;
 
-int hpt_slp_detect(const hpt_source *source) {
+int hpt_slp_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     for (int line = 0; line < 200 && !hpt_cursor_done(&c); line++, hpt_cursor_skip_line(&c)) {
-        char name[HPT_NAMES_LENGTH];
+        char name[HPT_VARIABLES_LENGTH];
         hpt_cursor_skip_blanks(&c);
-        if (hpt_names_scan(name, &c, NULL) != HPT_OK) continue;
+        if (hpt_variables_scan(name, &c, NULL) != HPT_OK) continue;
         hpt_cursor_skip_blanks(&c);
         if (!hpt_cursor_take(&c, ":=")) continue;
         while (!hpt_cursor_at_line_end(&c) && strchr(" \t-+(", hpt_cursor_peek(&c))) c.at++;
@@ -40,10 +40,10 @@ static int64_t numbered(const char *name, char letter) {
 static hpt_status variable(void *user, hpt_expression *out, hpt_cursor *c, hpt_error *error) {
     hpt_status status = HPT_OK;
     program *p = user;
-    char name[HPT_NAMES_LENGTH];
+    char name[HPT_VARIABLES_LENGTH];
     size_t from = c->at;
-    HPT_TRY(hpt_names_scan(name, c, error));
-    const hpt_expression *value = hpt_names_find(&p->names, name);
+    HPT_TRY(hpt_variables_scan(name, c, error));
+    const hpt_expression *value = hpt_variables_find(&p->names, name);
     int64_t input = numbered(name, 'i');
     if (value) {
         HPT_FAIL_IF(!hpt_expression_set(out, value), HPT_NO_MEMORY, "", "Out of memory.");
@@ -58,16 +58,16 @@ done:
     return status;
 }
 
-static hpt_status run(program *p, const hpt_source *source, const hpt_ring *ring, bool *decimal, hpt_error *error) {
+static hpt_status run(program *p, const hpt_input *source, const hpt_ring *ring, bool *decimal, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_cursor c = hpt_cursor_start(source);
     hpt_expression_parser parser = {.cursor = &c, .ring = ring, .user = p, .variable = variable};
     hpt_expression value;
     hpt_expression_init(&value);
     for (; !hpt_cursor_done(&c); hpt_cursor_skip_line(&c)) {
-        char name[HPT_NAMES_LENGTH];
+        char name[HPT_VARIABLES_LENGTH];
         hpt_cursor_skip_blanks(&c);
-        if (hpt_names_scan(name, &c, NULL) != HPT_OK) continue;
+        if (hpt_variables_scan(name, &c, NULL) != HPT_OK) continue;
         hpt_cursor_skip_blanks(&c);
         if (!hpt_cursor_take(&c, ":=")) continue;
         hpt_expression_clear(&value);
@@ -80,7 +80,7 @@ static hpt_status run(program *p, const hpt_source *source, const hpt_ring *ring
         }
         int64_t output = numbered(name, 'o');
         if (output + 1 > p->outputs) p->outputs = output + 1;
-        HPT_TRY(hpt_names_set(&p->names, name, &value, &c, error));
+        HPT_TRY(hpt_variables_set(&p->names, name, &value, &c, error));
     }
     if (parser.decimal) *decimal = true;
 done:
@@ -94,7 +94,7 @@ static hpt_status add_outputs(hpt_builder *builder, const program *p, hpt_factor
     for (int64_t o = 0; o < p->outputs; o++) {
         char name[24];
         snprintf(name, sizeof name, "o%lld", (long long)o);
-        const hpt_expression *value = hpt_names_find(&p->names, name);
+        const hpt_expression *value = hpt_variables_find(&p->names, name);
         HPT_FAIL_IF(!value || hpt_expression_kind(value) != 0, HPT_MALFORMED, path, "The output %s is not set.", name);
         for (size_t i = 0; i < value->form[0].count; i++) {
             const hpt_monomial *term = &value->form[0].terms[i];
@@ -107,7 +107,7 @@ done:
     return status;
 }
 
-hpt_status hpt_slp_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_slp_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_siblings files = {0};
     program p[3] = {{{0}, 0, 0}};
@@ -130,7 +130,7 @@ hpt_status hpt_slp_read(hpt_scheme **out, const hpt_source *source, hpt_error *e
     for (int f = 0; f < 3; f++) HPT_TRY(add_outputs(builder, &p[f], (hpt_factor)f, files.source[f].path, error));
     HPT_TRY(hpt_builder_finish(out, builder, source->path, error));
 done:
-    for (int f = 0; f < 3; f++) hpt_names_clear(&p[f].names);
+    for (int f = 0; f < 3; f++) hpt_variables_clear(&p[f].names);
     hpt_builder_destroy(builder);
     hpt_siblings_clear(&files);
     hpt_ring_clear(&ring);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_sms_detect(const hpt_source *source);
-hpt_status hpt_sms_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_sms_detect(const hpt_input *source);
+hpt_status hpt_sms_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
 enum { MAX_CELLS = 1 << 24 };
 
@@ -39,7 +39,7 @@ static void skip(hpt_cursor *c) {
     }
 }
 
-int hpt_sms_detect(const hpt_source *source) {
+int hpt_sms_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     int64_t number;
     skip(&c);
@@ -67,7 +67,7 @@ static bool find_square(int64_t *square, const char *line, const char *end) {
 }
 
 /* Looks through the comment lines. */
-static void find_placeholder(placeholder *out, const hpt_source *source) {
+static void find_placeholder(placeholder *out, const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     for (; !hpt_cursor_done(&c); hpt_cursor_skip_line(&c)) {
         hpt_cursor_skip_blanks(&c);
@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-static hpt_status read_matrix(matrix *m, const hpt_source *source, const hpt_ring *ring, const placeholder *p,
+static hpt_status read_matrix(matrix *m, const hpt_input *source, const hpt_ring *ring, const placeholder *p,
                               bool *decimal, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *word;
@@ -263,7 +263,7 @@ done:
     return status;
 }
 
-static hpt_status build(hpt_scheme **out, const matrix m[3], const hpt_source *source, const char *ring_name,
+static hpt_status build(hpt_scheme **out, const matrix m[3], const hpt_input *source, const char *ring_name,
                         bool decimal, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
@@ -289,7 +289,7 @@ done:
     return status;
 }
 
-hpt_status hpt_sms_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_sms_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_siblings files = {0};
     matrix m[3] = {{0}};

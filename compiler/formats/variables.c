@@ -1,4 +1,4 @@
-#include "formats/names.h"
+#include "formats/variables.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,29 +9,29 @@ static size_t hash(const char *text) {
     return (size_t)h;
 }
 
-void hpt_names_clear(hpt_names *n) {
+void hpt_variables_clear(hpt_variables *n) {
     for (size_t i = 0; i < n->count; i++) hpt_expression_clear(&n->items[i].value);
     free(n->items);
     free(n->table);
-    *n = (hpt_names){0};
+    *n = (hpt_variables){0};
 }
 
-static size_t slot(const hpt_names *n, const char *text) {
+static size_t slot(const hpt_variables *n, const char *text) {
     size_t at = hash(text) & (n->table_size - 1);
     while (n->table[at] >= 0 && strcmp(n->items[n->table[at]].text, text) != 0) at = (at + 1) & (n->table_size - 1);
     return at;
 }
 
-const hpt_expression *hpt_names_find(const hpt_names *n, const char *text) {
+const hpt_expression *hpt_variables_find(const hpt_variables *n, const char *text) {
     if (n->table_size == 0) return NULL;
     int32_t item = n->table[slot(n, text)];
     return item >= 0 ? &n->items[item].value : NULL;
 }
 
-static bool grow(hpt_names *n) {
+static bool grow(hpt_variables *n) {
     size_t size = n->table_size ? n->table_size * 2 : 64;
     int32_t *table = malloc(size * sizeof *table);
-    hpt_name *items = realloc(n->items, size / 2 * sizeof *items);
+    hpt_variable *items = realloc(n->items, size / 2 * sizeof *items);
     if (items) n->items = items;
     if (!table || !items) {
         free(table);
@@ -52,17 +52,17 @@ static size_t term_count(const hpt_expression *e) {
     return count;
 }
 
-hpt_status hpt_names_set(hpt_names *n, const char *text, const hpt_expression *value, const hpt_cursor *c,
-                         hpt_error *error) {
+hpt_status hpt_variables_set(hpt_variables *n, const char *text, const hpt_expression *value, const hpt_cursor *c,
+                             hpt_error *error) {
     hpt_status status = HPT_OK;
     if (n->count == n->capacity) HPT_FAIL_IF(!grow(n), HPT_NO_MEMORY, "", "Out of memory.");
     n->terms += term_count(value);
-    if (n->terms > HPT_NAMES_TERMS)
+    if (n->terms > HPT_VARIABLES_TERMS)
         return hpt_cursor_fail(c, HPT_TOO_LARGE, error, "The variables so far have more than %d terms.",
-                               HPT_NAMES_TERMS);
+                               HPT_VARIABLES_TERMS);
     size_t at = slot(n, text);
     if (n->table[at] < 0) {
-        hpt_name *item = &n->items[n->count];
+        hpt_variable *item = &n->items[n->count];
         memset(item->text, 0, sizeof item->text);
         memcpy(item->text, text, strnlen(text, sizeof item->text - 1));
         hpt_expression_init(&item->value);
@@ -75,11 +75,12 @@ done:
     return status;
 }
 
-hpt_status hpt_names_scan(char text[HPT_NAMES_LENGTH], hpt_cursor *c, hpt_error *error) {
+hpt_status hpt_variables_scan(char text[HPT_VARIABLES_LENGTH], hpt_cursor *c, hpt_error *error) {
     size_t length = 0, from = c->at;
     while (c->at < c->length && (isalnum((unsigned char)c->text[c->at]) || c->text[c->at] == '_')) {
-        if (length + 1 >= HPT_NAMES_LENGTH)
-            return hpt_cursor_fail(c, HPT_TOO_LARGE, error, "A name has more than %d letters.", HPT_NAMES_LENGTH - 1);
+        if (length + 1 >= HPT_VARIABLES_LENGTH)
+            return hpt_cursor_fail(c, HPT_TOO_LARGE, error, "A name has more than %d letters.",
+                                   HPT_VARIABLES_LENGTH - 1);
         text[length++] = c->text[c->at++];
     }
     text[length] = '\0';
