@@ -166,6 +166,25 @@ __device__ __forceinline__ void stmatrix_x4(u32 address, const u32 (&word)[4]) {
                  ::"r"(address), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
 }
 
+// Two 16-bit numbers in one word <-> f32; `lo` is the one at the lower address.
+__device__ __forceinline__ u32 pack_f16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ u32 pack_bf16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ void unpack_f16(u32 word, float &lo, float &hi) {
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(lo), "=f"(hi) : "r"(word));
+}
+__device__ __forceinline__ void unpack_bf16(u32 word, float &lo, float &hi) {
+    lo = __uint_as_float(word << 16); // bf16 is the upper half of an f32
+    hi = __uint_as_float(word & 0xffff0000u);
+}
 
 // The next kernel of the stream may be set up while this one still runs (PTX ISA, griddepcontrol).
 __device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontrol.launch_dependents;"); }
@@ -354,19 +373,12 @@ struct Source { // the operand as the caller stores it
     const u16 *base;
     i64 ld;
     int rows, k;
-    bool aligned;
 };
 
 // 8 elements along the contiguous dimension, zero where there is no matrix.
 __device__ __forceinline__ Chunk load(const Source &source, int row, int k) {
     Chunk chunk = {};
-    const int inside = source.k - k;
-    if (inside <= 0 || row >= source.rows) return chunk;
-    const u16 *from = source.base + (i64)row * source.ld + k;
-    if (source.aligned && inside >= 8) return *(const Chunk *)from;
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (i < inside) chunk.word[i / 2] |= (u32)from[i] << (16 * (i & 1));
+    if (k < source.k && row < source.rows) chunk = *(const Chunk *)(source.base + (i64)row * source.ld + k);
     return chunk;
 }
 __device__ __forceinline__ Values values(const Chunk &chunk) {
@@ -556,7 +568,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const bool makes_forms = beside_row < block_m;
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 72;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 96;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -641,11 +653,11 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             tma_wait_written();
             if (pieces || makes_forms) leave(sync, gridDim.x * (makes_forms ? 3 : 1), ready + beside_row / TILE_M, makes_forms ? (block_m - beside_row) / TILE_M : 0);
         } else if (thread >= 64 && makes_forms) { // ---- forms of later rows
-            make_forms_beside({{matrix_x, ld_x, m, k_extent, true}, forms_x, beside_row, block_m, block_k, form_count}, sync, ready);
+            make_forms_beside({{matrix_x, ld_x, m, k_extent}, forms_x, beside_row, block_m, block_k, form_count}, sync, ready);
             if ((thread & 31) == 0) leave(sync, gridDim.x * 3, ready + beside_row / TILE_M, (block_m - beside_row) / TILE_M);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 208;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];

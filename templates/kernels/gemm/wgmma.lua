@@ -35,7 +35,7 @@ local function can_be_in_place(plan, operand)
   return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
 end
 
--- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 72 registers.
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
 local MOST_BLOCKS_BESIDE = 4
 local function forms_beside(context)
   local plan = context.plan
@@ -110,8 +110,8 @@ local function make(context)
     multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element),
   }
   if beside then
-    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0)", TILE_M),
-                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes, from a whole tile on"})
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", TILE_M),
+                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
   end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
