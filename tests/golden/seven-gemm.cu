@@ -442,7 +442,7 @@ __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 f
 
 // Forms of the rows from first_row of every block on are made here, the others by a kernel before this one. A warp takes the
 // next PIECE rows; ready[i] counts the pieces of TILE_M rows that are done.
-constexpr int PIECE = 4, READY = TILE_M / PIECE;
+constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 2; // chunks that a lane loads at a time
 struct Beside {
     Source source;
     u16 *forms;
@@ -456,14 +456,14 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync, u
         if (lane == 0) row0 = b.first_row + (int)count_up(&sync->taken) * PIECE;
         row0 = __shfl_sync(~0u, row0, 0);
         if (row0 >= b.block_rows) return;
-        for (int i = lane; i < PIECE * chunks; i += 64) { // two chunks at a time, for more loads in flight
-            Blocks blocks[2];
+        for (int i = lane; i < PIECE * chunks; i += 32 * IN_FLIGHT) {
+            Blocks blocks[IN_FLIGHT];
 #pragma unroll
-            for (int j = 0; j < 2; j++)
+            for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
                     load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * 8, b.block_rows, b.block_k);
 #pragma unroll
-            for (int j = 0; j < 2; j++)
+            for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
                     write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * 8, form_size, b.form_count);
         }

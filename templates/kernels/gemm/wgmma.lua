@@ -36,12 +36,14 @@ local function can_be_in_place(plan, operand)
 end
 
 -- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
-local MOST_BLOCKS_BESIDE = 4
+local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
 local function forms_beside(context)
   local plan = context.plan
   if plan.x.rows_contiguous or plan.x.computed == 0 then return nil end
   local shape = use("kernels/forms/shape")({operand = plan.x, target = context.target})
-  return shape.written_out and #shape.used <= MOST_BLOCKS_BESIDE and shape or nil
+  if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
+  shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
+  return shape
 end
 
 local function operand_map(plan, form, box_rows)
