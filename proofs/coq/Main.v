@@ -6,7 +6,7 @@
 Require Import List Permutation Ring Field QArith Qcanon Bool.
 Import ListNotations.
 From Heptane Require Import Fields Chaining Matrices FiveProducts Theorem1 Supports
-  Unchained Schemes.
+  Unchained Schemes Blocks.
 
 Definition rationals : field :=
   Field Qc (Q2Qc 0) (Q2Qc 1) Qcplus Qcmult Qcminus Qcopp Qcdiv Qcinv Qcft Qc_eq_dec.
@@ -83,6 +83,20 @@ Proof.
     (conj eq_refl (conj (textbook_is_chaining K) (textbook_writes K)))).
 Qed.
 
+(* A scheme multiplies matrices of blocks, and its chainings do. *)
+Theorem blocks_scheme (B : algebra K) (s : scheme) : correct s -> forall x y i,
+  bsum K B (fun p => bscale (rho2 p i) (block_value K B x y p)) s = block_mul K B x y i.
+Proof. intros H. apply blocks_correct. now apply brent_correct. Qed.
+
+Theorem blocks_writes (B : algebra K) (s : scheme) cs : correct s -> length s = 7%nat ->
+  is_chaining2 s cs -> forall x y i,
+  block_written K B (product2 K) place (block_value K B x y) cs i = block_mul K B x y i.
+Proof.
+  intros H L C x y i. rewrite <- (blocks_scheme B s H).
+  apply (blocks_chaining K B _ _ _ value2 rho2 places _ s cs i C (lemma2 K s H L)).
+  apply all_in_places.
+Qed.
+
 End Statements.
 
 Definition any_shape_bound := minimal_writes_bound.
@@ -100,5 +114,8 @@ Print Assumptions paper_theorem_1_is_sharp.
 Print Assumptions paper_lemma_4.
 Print Assumptions paper_lemma_4_is_sharp.
 Print Assumptions textbook_needs_fewer_writes.
+Print Assumptions blocks_scheme.
+Print Assumptions blocks_writes.
+Print Assumptions matrix_blocks_do_not_commute.
 Print Assumptions any_shape_bound.
 Print Assumptions any_shape_telescope.
