@@ -1,0 +1,47 @@
+-- Operand forms: linear combinations of the blocks of one operand, K-major and padded to whole blocks with zeros.
+-- See README.md of this folder.
+local K = use("lib/kernel")
+local shape = use("kernels/forms/shape")
+local CHUNK = 8 -- elements that a thread holds of each block: 16 bytes
+
+local function make(context)
+  local plan, operand, s = context.plan, context.operand, shape(context)
+  local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
+    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", CHUNK, s.threads)
+  local args = {K.pointer("source"), K.pointer("out"), K.i64("ld"), K.i64("stride")}
+  local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
+  if not operand.rows_contiguous then
+    args[#args + 1] = K.i64("part_rows * batch")
+    sizes[#sizes + 1], params[#params + 1] = "part_rows", "part_rows"
+  end
+  for _, value in ipairs(sizes) do args[#args + 1] = K.i32(value) end
+  args[#args + 1], args[#args + 2] = K.i32("forms"), K.i32("aligned")
+  local manifest = K.manifest(context, "forms", context.variant, {
+    symbol = "heptane_forms_" .. operand.name:lower(),
+    params = params,
+    buffers = {{name = "source", type = operand.type, role = "in"}, {name = "out", type = plan.forms_type, role = "out"}},
+    let = {{"ctas", tiles}},
+    require = {
+      {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
+      {that = "block_rows % 64 == 0 && block_k % 64 == 0", message = "the block's sizes must be multiples of 64"},
+      {that = "forms <= " .. #operand.slots, message = "there are only " .. #operand.slots .. " forms"},
+      {that = "ctas < 2147483648 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
+       message = "the matrix is too large for one launch"},
+      {that = "!aligned || (ld % 8 == 0 && (batch == 1 || stride % 8 == 0))",
+       message = "aligned reads need a leading dimension and a stride that are multiples of 8 elements"},
+    },
+    args = args,
+    skip = "forms == 0",
+    launch = {grid = {"max(1, ctas)", 1, 1}, block = {s.threads, 1, 1}, cluster = {1, 1, 1}, shared = s.shared, overlap = true},
+    numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type,
+                note = "Each form is computed in f32 and rounded once to " .. plan.forms_type .. "."},
+    plan = {operand = operand.name, slots = #operand.slots, computed = operand.computed, threads = s.threads,
+            how = s.written_out and "written out" or s.staged and "table, blocks in shared memory" or "table, blocks read again"},
+  })
+  local text = K.source("kernels/forms/forms.cu.tmpl", {
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, shape = s,
+  })
+  return {text = text, manifest = manifest}
+end
+
+return {{needs = {"overlap"}, tune = {}, make = make}}
