@@ -205,17 +205,17 @@ Proof.
   - intros o HO. now apply HF.
 Qed.
 
-(* The general lower bound: independent products, coefficients neither zero nor
-   proportional to one another; then every chaining writes at least once per product. *)
-Theorem writes_bound s cs :
-  independent s -> all_nonzero s -> none_proportional s ->
-  is_chaining s cs -> (length s <= writes cs)%nat.
+(* The writes w_t = d_t - d_{t+1} are at least as many as the products, if coefficients
+   are neither zero nor proportional to one another. *)
+Lemma forced_bound s cs :
+  all_nonzero s -> none_proportional s ->
+  Permutation (map product (concat cs)) s ->
+  (forall x, In x (concat cs) -> scale x <> 0) ->
+  (forall c, In c cs -> forall o, In o outputs -> forced c o) ->
+  (length s <= writes cs)%nat.
 Proof.
-  intros HI HN HP HC. assert (HC' := HC). destruct HC' as (HM & HL & _).
-  rewrite <- (Permutation_length HM), map_length. unfold writes.
-  assert (HF : forall c, In c cs -> forall o, In o outputs -> forced c o).
-  { intros c C o HO. now apply (writes_forced s cs). }
-  clear HC. apply Permutation_sym in HM. revert HM HL HF.
+  intros HN HP HM. rewrite <- (Permutation_length HM), map_length. unfold writes.
+  apply Permutation_sym in HM. revert HM.
   assert (G : forall before,
     Permutation s (before ++ map product (concat cs)) ->
     (forall x, In x (concat cs) -> scale x <> 0) ->
@@ -234,6 +234,16 @@ Proof.
     - intros x X. apply HL, in_or_app. now right.
     - intros d D. apply HF. now right. }
   lia.
+Qed.
+
+(* The general lower bound: if moreover the products are independent, then every chaining
+   has those writes, and at least one for each product. *)
+Theorem writes_bound s cs :
+  independent s -> all_nonzero s -> none_proportional s ->
+  is_chaining s cs -> (length s <= writes cs)%nat.
+Proof.
+  intros HI HN HP HC. apply forced_bound; try assumption; try apply HC.
+  intros c C o HO. now apply (writes_forced s cs).
 Qed.
 
 (* The other direction: any order and any non-zero scales give a chaining, with the
@@ -294,6 +304,25 @@ Proof.
     rewrite sum_app, IH, telescope_run; [reflexivity| |].
     + intros x X. apply HK. simpl. apply in_or_app. now left.
     + intros x X. apply HK. simpl. apply in_or_app. now right.
+Qed.
+
+Lemma telescope_forced c o : forced (telescope c) o.
+Proof.
+  induction c as [|[p k] c IH]; simpl; [exact I|]. split; [|exact IH].
+  now destruct c as [|[q m] c].
+Qed.
+
+(* Dependent products have chainings with other writes too; but those with the writes
+   above obey the bound all the same. *)
+Theorem telescope_bound s (orders : list (list (P * K))) :
+  all_nonzero s -> none_proportional s ->
+  Permutation (map fst (concat orders)) s ->
+  (forall x, In x (concat orders) -> snd x <> 0) ->
+  (length s <= writes (map telescope orders))%nat.
+Proof.
+  intros HN HP HM HK. destruct (telescope_chaining s orders HM HK) as (HM' & HK' & _).
+  apply forced_bound; try assumption.
+  intros c C o _. apply in_map_iff in C as (d & <- & _). apply telescope_forced.
 Qed.
 
 (* Lemma 2, in general: if the products of a scheme are dependent, one of them can be

@@ -6,7 +6,7 @@
 Require Import List Permutation Ring Field QArith Qcanon Bool.
 Import ListNotations.
 From Heptane Require Import Fields Chaining Matrices FiveProducts Theorem1 Supports
-  Unchained Schemes Blocks.
+  Unchained Schemes Blocks Costs.
 
 Definition rationals : field :=
   Field Qc (Q2Qc 0) (Q2Qc 1) Qcplus Qcmult Qcminus Qcopp Qcdiv Qcinv Qcft Qc_eq_dec.
@@ -101,6 +101,10 @@ End Statements.
 
 Definition any_shape_bound := minimal_writes_bound.
 Definition any_shape_telescope := telescope_chaining.
+Definition any_shape_telescope_bound := telescope_bound.
+Definition any_shape_cost := chaining_cost.
+Definition any_shape_path_realised := path_realised.
+Definition any_shape_edge := edge_matches.
 
 Print Assumptions rationals.
 Print Assumptions two_elements.
@@ -119,3 +123,7 @@ Print Assumptions blocks_writes.
 Print Assumptions matrix_blocks_do_not_commute.
 Print Assumptions any_shape_bound.
 Print Assumptions any_shape_telescope.
+Print Assumptions any_shape_telescope_bound.
+Print Assumptions any_shape_cost.
+Print Assumptions any_shape_path_realised.
+Print Assumptions any_shape_edge.
