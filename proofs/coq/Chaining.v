@@ -359,7 +359,7 @@ Qed.
    the same result. Its products are independent (Lemma 2) and its coefficients not zero. *)
 Definition minimal (s : list P) : Prop :=
   forall r : list (P * (O -> K)),
-  (forall o t, sum (fun x => snd x o * value (fst x) t) r = result s o t) ->
+  (forall o t, In o outputs -> sum (fun x => snd x o * value (fst x) t) r = result s o t) ->
   (length s <= length r)%nat.
 
 Theorem minimal_independent s : minimal s -> independent s.
@@ -371,26 +371,26 @@ Proof.
   assert (B := H (map spread rest)). rewrite map_length in B.
   apply Permutation_length in HP. simpl in HP. rewrite map_length in HP.
   assert (length s <= length rest)%nat; [|lia].
-  apply B. intros o t. rewrite R, sum_map. reflexivity.
+  apply B. intros o t _. rewrite R, sum_map. reflexivity.
 Qed.
 
-Theorem minimal_all_nonzero s : (forall o, In o outputs) -> minimal s -> all_nonzero s.
+Theorem minimal_all_nonzero s : minimal s -> all_nonzero s.
 Proof.
-  intros A H p I Z. apply in_split in I as (l1 & l2 & ->).
+  intros H p I Z. apply in_split in I as (l1 & l2 & ->).
   assert (B := H (map (fun q => (q, rho q)) (l1 ++ l2))).
   rewrite map_length, !app_length in B. simpl in B.
   assert (length l1 + S (length l2) <= length l1 + length l2)%nat; [|lia].
-  apply B. intros o t. rewrite sum_map. unfold result. simpl.
+  apply B. intros o t HO. rewrite sum_map. unfold result. simpl.
   rewrite (sum_perm _ _ _ _ _ (Permutation_sym (Permutation_middle l1 l2 p))). simpl.
-  rewrite (Z o (A o)). ring.
+  rewrite (Z o HO). ring.
 Qed.
 
 (* So for a minimal scheme of any shape: if no two coefficient vectors are proportional,
    every chaining needs at least one write per product. *)
-Theorem minimal_writes_bound s cs : (forall o, In o outputs) ->
+Theorem minimal_writes_bound s cs :
   minimal s -> none_proportional s -> is_chaining s cs -> (length s <= writes cs)%nat.
 Proof.
-  intros A H N C. apply writes_bound; try assumption.
+  intros H N C. apply writes_bound; try assumption.
   - now apply minimal_independent.
   - now apply minimal_all_nonzero.
 Qed.

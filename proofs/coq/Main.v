@@ -6,7 +6,7 @@
 Require Import List Permutation Ring Field QArith Qcanon Bool.
 Import ListNotations.
 From Heptane Require Import Fields Chaining Matrices FiveProducts Theorem1 Supports
-  Unchained Schemes Blocks Costs.
+  Unchained Schemes Blocks Costs Shapes.
 
 Definition rationals : field :=
   Field Qc (Q2Qc 0) (Q2Qc 1) Qcplus Qcmult Qcminus Qcopp Qcdiv Qcinv Qcft Qc_eq_dec.
@@ -105,6 +105,8 @@ Definition any_shape_telescope_bound := telescope_bound.
 Definition any_shape_cost := chaining_cost.
 Definition any_shape_path_realised := path_realised.
 Definition any_shape_edge := edge_matches.
+Definition any_shape_brent := brent_correct_nmp.
+Definition any_shape_minimal_rank_bound := minimal_rank_bound.
 
 Print Assumptions rationals.
 Print Assumptions two_elements.
@@ -127,3 +129,5 @@ Print Assumptions any_shape_telescope_bound.
 Print Assumptions any_shape_cost.
 Print Assumptions any_shape_path_realised.
 Print Assumptions any_shape_edge.
+Print Assumptions any_shape_brent.
+Print Assumptions any_shape_minimal_rank_bound.
