@@ -152,4 +152,50 @@ Proof.
   - destruct E. rewrite F. ring.
 Qed.
 
+(* Whatever the scheme: an output that is not always zero is written at least once. *)
+Lemma every_output_written (ws : list (O -> K)) outs :
+  (forall o, In o outs -> exists w, In w ws /\ w o <> 0) ->
+  (length outs <= list_sum (map (Chaining.nonzeros K O outs) ws))%nat.
+Proof.
+  induction outs as [|o outs IH]; intros H; simpl; [lia|].
+  assert (E := IH (fun i I => H i (or_intror I))).
+  destruct (H o (or_introl eq_refl)) as (w & W & N). clear H IH.
+  assert (G : (1 + list_sum (map (Chaining.nonzeros K O outs) ws) <=
+    list_sum (map (Chaining.nonzeros K O (o :: outs)) ws))%nat); [|lia].
+  clear E. assert (S : forall v, (Chaining.nonzeros K O outs v <=
+    Chaining.nonzeros K O (o :: outs) v)%nat).
+  { intros v. unfold Chaining.nonzeros. simpl. destruct (eq_dec (v o) 0); simpl; lia. }
+  induction ws as [|v ws IH]; [contradiction|].
+  simpl. destruct W as [->|W]; [|specialize (IH W); specialize (S v); lia].
+  assert (B : (list_sum (map (Chaining.nonzeros K O outs) ws) <=
+    list_sum (map (Chaining.nonzeros K O (o :: outs)) ws))%nat).
+  { clear IH. induction ws as [|u ws IH]; simpl; [lia|]. specialize (S u). lia. }
+  unfold Chaining.nonzeros at 1 3. simpl. destruct (eq_dec (w o) 0); [contradiction|].
+  simpl. unfold Chaining.nonzeros in B. simpl in B. unfold Chaining.nonzeros. simpl. lia.
+Qed.
+
+Lemma unwritten_run c o t : (forall x, In x c -> write x o = 0) ->
+  forall acc, run K T P O value acc c o t = 0.
+Proof.
+  induction c as [|x c IH]; intros H acc; simpl; [reflexivity|].
+  rewrite IH by (intros y Y; apply H; now right).
+  rewrite (H x (or_introl eq_refl)). ring.
+Qed.
+
+Theorem outputs_bound s cs : is_chaining K T P O value rho outputs s cs ->
+  (forall o, In o outputs -> exists t, result K T P O value rho s o t <> 0) ->
+  (length outputs <= writes K P O outputs cs)%nat.
+Proof.
+  intros (_ & _ & H) N. unfold writes. rewrite <- (map_map write nonzeros).
+  apply every_output_written. intros o I.
+  destruct (Exists_dec (fun w : O -> K => w o <> 0) (map write (concat cs))) as [E|E].
+  { intros w. destruct (eq_dec (w o) 0); tauto. }
+  - apply Exists_exists in E as (w & W & D). now exists w.
+  - exfalso. destruct (N o I) as (t & R). apply R. rewrite <- (H o t I).
+    unfold written. apply sum_zero. intros c C. apply unwritten_run. intros x X.
+    destruct (eq_dec (write x o) 0) as [|D]; [assumption | exfalso]. apply E.
+    apply Exists_exists. exists (write x). split; [|exact D].
+    apply in_map, in_concat. now exists c.
+Qed.
+
 End Costs.
