@@ -63,7 +63,7 @@ local function make(context)
                   "ldc", "stride_c", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
-    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
+    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            TILE_K, TILE_M, 256))
     add(params, "stride_x", "x_in_place")
   end
@@ -74,14 +74,14 @@ local function make(context)
   add(args, operand_map(plan, "by", g.tile_n // g.cluster))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
   if y_plain then
-    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "batch_y > 1 ? 2 * stride_y : 2 * ldy",
+    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "2 * (batch_y > 1 ? stride_y : n * ldy)",
                            TILE_K, g.tile_n // g.cluster, 256))
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
   end
   local pitch = g.element .. " * ldc"
   add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", pitch,
-                         string.format("batch > 1 ? %d * stride_c : %s", g.element, pitch), g.box_columns, BOX_ROWS, 0))
+                         string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, BOX_ROWS, 0))
   add(buffers, {name = "c", type = plan.c_type, role = "out"})
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
