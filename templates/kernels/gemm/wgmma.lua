@@ -35,7 +35,7 @@ local function can_be_in_place(plan, operand)
   return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
 end
 
--- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
 local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
 local function forms_beside(context)
   local plan = context.plan
@@ -44,6 +44,15 @@ local function forms_beside(context)
   if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
   shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
   return shape
+end
+
+-- Registers per thread after setmaxnreg: of the warpgroup that moves data, of the two that multiply. A CTA has what it was
+-- launched with, the most that is even for all threads; asking for more in total would wait for ever.
+local function registers(context, beside, threads)
+  local entry = context.target.registers // threads // 8 * 8
+  local few = beside and 104 or 40
+  local many = (3 * entry - few) // 2 // 8 * 8
+  return few, many
 end
 
 local function operand_map(plan, form, box_rows)
@@ -57,6 +66,7 @@ local function make(context)
   local plan, g = context.plan, geometry(context)
   local x_plain, y_plain = can_be_in_place(plan, plan.x), can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, forms_beside(context)
+  g.few_registers, g.many_registers = registers(context, beside, g.threads)
   local args = {operand_map(plan, "ax", TILE_M)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
