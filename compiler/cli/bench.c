@@ -63,7 +63,7 @@ static hpt_status parse_sizes(bench *b, hpt_error *error) {
         int got = sscanf(word, "%lldx%lldx%lld%c", &m, &n, &k, &rest);
         if (got == 1) n = k = m;
         if ((got != 1 && got != 3) || m < 1 || n < 1 || k < 1 || b->size_count == MOST_SIZES ||
-            (got == 1 && strchr(word, 'x')))
+            (got == 1 && strspn(word, "0123456789") != strlen(word)))
             return hpt_error_set(error, HPT_USAGE, "--sizes",
                                  "\"%s\" is not a size (8192 or MxNxK), or there are too many.", word);
         b->size[b->size_count++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};
