@@ -704,6 +704,11 @@ __device__ __forceinline__ void deal_work(Deal &deal, const Problem &p, int mode
 // waits for a CTA that has not started.
 struct Sync { u32 claimed, cleared, left; };
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
+// Called once by every warp that uses the counters, when it is done with them; the last one leaves them as they were.
+__device__ __forceinline__ void leave(Sync *sync, u32 users) {
+    __threadfence();
+    if (count_up(&sync->left) == users - 1) *sync = {};
+}
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
@@ -873,7 +878,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 }
             }
             tma_wait_written();
-            if (pieces && count_up(&sync->left) == gridDim.x - 1) *sync = {}; // the last one leaves the counters as they were
+            if (pieces) leave(sync, gridDim.x);
         }
     } else { // ---- consumers
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");

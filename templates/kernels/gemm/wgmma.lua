@@ -35,6 +35,17 @@ local function can_be_in_place(plan, operand)
   return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
 end
 
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
+local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
+local function forms_beside(context)
+  local plan = context.plan
+  if plan.x.rows_contiguous or plan.x.computed == 0 then return nil end
+  local shape = use("kernels/forms/shape")({operand = plan.x, target = context.target})
+  if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
+  shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
+  return shape
+end
+
 local function operand_map(plan, form, box_rows)
   return K.matrix_map(form, plan.forms_type, "block_k", "block_" .. (form == "ax" and "m" or "n") .. " * max(1, forms_" ..
     (form == "ax" and "x" or "y") .. ")", "batch_" .. (form == "ax" and "x" or "y"), "2 * block_k",
@@ -45,7 +56,7 @@ end
 local function make(context)
   local plan, g = context.plan, geometry(context)
   local x_plain, y_plain = can_be_in_place(plan, plan.x), can_be_in_place(plan, plan.y)
-  local scheme = plan.scheme
+  local scheme, beside = plan.scheme, forms_beside(context)
   local args = {operand_map(plan, "ax", TILE_M)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
@@ -54,8 +65,11 @@ local function make(context)
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
                            TILE_K, TILE_M, 256))
-    add(buffers, {name = "x", type = plan.forms_type, role = "in"})
-    add(params, "ldx", "stride_x", "x_in_place")
+    add(params, "stride_x", "x_in_place")
+  end
+  if x_plain or beside then
+    add(buffers, {name = "x", type = plan.x.type, role = "in"})
+    add(params, "ldx")
   end
   add(args, operand_map(plan, "by", g.tile_n // g.cluster))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
@@ -73,6 +87,10 @@ local function make(context)
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if beside then
+    add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
+    add(params, "beside_row")
+  end
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
 
@@ -93,6 +111,10 @@ local function make(context)
      message = "the matrices are too large: coordinates have 31 bits"},
     multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element),
   }
+  if beside then
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", TILE_M),
+                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
+  end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
 
@@ -114,14 +136,20 @@ local function make(context)
   })
   local text = K.source("kernels/gemm/wgmma.cu.tmpl", setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, beside = beside, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, make = make, can_be_in_place = can_be_in_place,
+  tune = tune, make = make, can_be_in_place = can_be_in_place, forms_beside = forms_beside,
+  -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
+  first_rows = function(context)
+    local t = context.tune
+    return string.format("min(block_m, ceil_div(sms / %d, %d * (block_n / %d)) * %d)", t.cluster, t.group, t.tile_n,
+                         t.group * TILE_M * t.cluster)
+  end,
   -- what the operation must round its blocks up to
   multiples = function(context)
     return {m = TILE_M * context.tune.cluster, n = context.tune.tile_n, k = TILE_K}
