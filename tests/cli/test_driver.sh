@@ -69,6 +69,11 @@ assert {"included", "excluded", "fresh"} <= {row["forms"] for row in rows}
 assert all(len(row["samples_ms"]) == len(row["baseline_samples_ms"]) == 24 for row in rows)
 assert all(abs(row["ratio"] - row["baseline_ms"] / row["ms"]) < 1e-9 for row in rows)
 PY
+code 1 "$HEPTANE" tune --sizes 64 --load 0.01
+says 'No candidate'
+code 2 "$HEPTANE" tune --sizes 64x
+code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
+says 'nothing was tuned'
 code 2 "$HEPTANE" bench seven-write --sizes 12y
 HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
 echo ok
