@@ -16,4 +16,6 @@ grep -q 'does not know the instruction' "$folder/err" && { echo "skipped: $(cat 
 [ $code = 5 ] && { echo "skipped: $(cat "$folder/err")"; exit 77; }
 [ $code = 0 ] || fail "exit code $code: $(cat "$folder/err")"
 [ "$got" = "every element of C is 0x6000 in f16" ] || fail "$got"
+[ -x "$BINARY/bin/device_api" ] || fail "device_api was not built"
+"$BINARY/bin/device_api" "$folder/op" 130 72 200 || fail "device_api"
 echo ok
