@@ -18,7 +18,8 @@ enum { HPT_TMEM_LANES = 128, HPT_TMEM_COLUMNS = 512, HPT_TMEM_QUARTERS = 4, HPT_
 
 /* ---- tensor_memory.c ----------------------------------------------------------------------------------------------
  */
-/* Who touched a column of one 32-lane quarter last: a warp of the CTA pair (rank * 32 + warp) and its operation number.
+/* Who touched a column of one 32-lane quarter last: a stream of operations of some warp (a
+ * component of the cluster's vector clocks, see tcgen05_unit.h) and its operation number.
  */
 typedef struct hpt_tmem_touch {
     uint32_t agent, operation; /* operation 0: nobody */
@@ -28,7 +29,6 @@ typedef struct hpt_tmem {
     uint32_t cell[HPT_TMEM_LANES][HPT_TMEM_COLUMNS];
     bool written[HPT_TMEM_LANES][HPT_TMEM_COLUMNS];
     hpt_tmem_touch writer[HPT_TMEM_QUARTERS][HPT_TMEM_COLUMNS], reader[HPT_TMEM_QUARTERS][HPT_TMEM_COLUMNS];
-    bool mma_wrote[HPT_TMEM_QUARTERS][HPT_TMEM_COLUMNS]; /* writer was an mma (ordered among themselves), not a store */
     uint16_t
         owner[HPT_TMEM_COLUMNS / HPT_TMEM_GRAIN]; /* columns of the allocation that starts here; 0xFFFF inside one */
     bool permit_gone;                             /* relinquish_alloc_permit was executed */

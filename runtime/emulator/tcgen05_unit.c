@@ -2,21 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum stream_kind { STREAM_ASYNC, STREAM_LOAD, STREAM_STORE, STREAM_KINDS };
-enum { WARPS = 64, STREAMS = WARPS * STREAM_KINDS };
-
-typedef struct hpt_clock {
-    uint32_t known[STREAMS]; /* per stream, the newest operation known to be complete */
-} hpt_clock;
-
-typedef struct warp_state {
-    hpt_clock known, offered, taken; /* own knowledge; what signals carry; what waits brought, until the fence */
-} warp_state;
-
-typedef struct object_clock {
-    uint64_t object;
-    hpt_clock clock;
-} object_clock;
+enum stream_kind { STREAM_ASYNC, STREAM_LOAD, STREAM_STORE };
+enum { WARPS = 64 };
+static const uint32_t NO_STREAM = UINT32_MAX;
 
 typedef enum op_kind { OP_MMA, OP_COPY, OP_COMMIT } op_kind;
 typedef struct op {
@@ -29,81 +17,86 @@ typedef struct op {
         hpt_matrix_descriptor source;
     } copy;
     uint32_t address, mask; /* commit */
-    hpt_clock clock;        /* commit: what its thread knew */
+    uint32_t *clock;        /* commit: what its thread knew */
 } op;
 
 struct hpt_tcgen05 {
     hpt_tcgen05_host host;
     uint32_t first_cta, cta_group;
     hpt_tmem *tmem[2];
-    warp_state warps[WARPS];
-    uint32_t issued[STREAMS];
+    uint32_t *known[WARPS]; /* what a warp may rely on: a clock, made on first use */
+    uint32_t *issued;       /* a clock: operations of every stream so far */
     op *queue;
     size_t queued, queue_capacity;
-    object_clock *objects;
-    size_t object_count, object_capacity;
     hpt_tcgen05_counts counts;
 };
 
 /* ---- clocks
  * -------------------------------------------------------------------------------------------------------------- */
-static uint32_t warp_index(hpt_tcgen05_warp who) { return (who.cta & 1) * 32 + (who.warp & 31); }
-static uint32_t stream_of(hpt_tcgen05_warp who, enum stream_kind kind) {
-    return warp_index(who) * STREAM_KINDS + (uint32_t)kind;
+static uint32_t stream_of(const hpt_tcgen05 *unit, hpt_tcgen05_warp who, enum stream_kind kind) {
+    return unit->host.first + unit->host.stride * ((unit->first_cta + who.cta) * unit->host.warps_per_cta + who.warp) +
+           (uint32_t)kind;
 }
-static warp_state *state_of(hpt_tcgen05 *unit, hpt_tcgen05_warp who) { return &unit->warps[warp_index(who)]; }
-
-static void clock_merge(hpt_clock *into, const hpt_clock *from) {
-    for (size_t i = 0; i < STREAMS; i++)
-        if (into->known[i] < from->known[i]) into->known[i] = from->known[i];
+static enum stream_kind stream_kind(const hpt_tcgen05 *unit, uint32_t stream) {
+    return (enum stream_kind)((stream - unit->host.first) % unit->host.stride);
 }
-
-static object_clock *object_of(hpt_tcgen05 *unit, uint64_t object, bool create) {
-    for (size_t i = 0; i < unit->object_count; i++)
-        if (unit->objects[i].object == object) return &unit->objects[i];
-    if (!create) return NULL;
-    if (unit->object_count == unit->object_capacity) {
-        size_t capacity = unit->object_capacity ? 2 * unit->object_capacity : 32;
-        object_clock *grown = realloc(unit->objects, capacity * sizeof *grown);
-        if (!grown) return NULL;
-        unit->objects = grown, unit->object_capacity = capacity;
-    }
-    object_clock *made = &unit->objects[unit->object_count++];
-    memset(made, 0, sizeof *made);
-    made->object = object;
-    return made;
+static uint32_t stream_warp(const hpt_tcgen05 *unit, uint32_t stream) { /* in the cluster */
+    return (stream - unit->host.first) / unit->host.stride;
+}
+static uint32_t stream_cta(const hpt_tcgen05 *unit, uint32_t stream) { /* in the pair */
+    return stream_warp(unit, stream) / unit->host.warps_per_cta - unit->first_cta;
 }
 
-uint64_t hpt_tcgen05_barrier(uint32_t cluster_cta, uint32_t address) { return (uint64_t)cluster_cta << 32 | address; }
-
-void hpt_tcgen05_signal(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint64_t object) {
-    object_clock *at = object_of(unit, object, true);
-    if (at) clock_merge(&at->clock, &state_of(unit, who)->offered);
+static uint32_t *clock_of(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
+    return unit->host.clock(unit->host.user, who.cta, who.warp);
+}
+/* NULL: out of memory */
+static uint32_t *known_to(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
+    uint32_t **known = &unit->known[(who.cta & 1) * 32 + (who.warp & 31)];
+    if (!*known) *known = calloc(unit->host.clock_size, sizeof **known);
+    return *known;
 }
 
-void hpt_tcgen05_wait(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint64_t object) {
-    const object_clock *at = object_of(unit, object, false);
-    if (at) clock_merge(&state_of(unit, who)->taken, &at->clock);
+static void clock_join(const hpt_tcgen05 *unit, uint32_t *into, const uint32_t *from) {
+    for (size_t i = 0; i < unit->host.clock_size; i++)
+        if (into[i] < from[i]) into[i] = from[i];
 }
 
-void hpt_tcgen05_fence_before(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
-    warp_state *state = state_of(unit, who);
-    clock_merge(&state->offered, &state->known);
+hpt_status hpt_tcgen05_fence_before(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const uint32_t *known = known_to(unit, who);
+    HPT_FAIL_NO_MEMORY(known);
+    clock_join(unit, clock_of(unit, who), known);
+done:
+    return status;
 }
 
-void hpt_tcgen05_fence_after(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
-    warp_state *state = state_of(unit, who);
-    clock_merge(&state->known, &state->taken);
+hpt_status hpt_tcgen05_fence_after(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    uint32_t *known = known_to(unit, who);
+    HPT_FAIL_NO_MEMORY(known);
+    for (uint32_t warp = 0; warp < 2 * unit->host.warps_per_cta; warp++) /* the streams of the pair only */
+        for (uint32_t kind = 0; kind < HPT_TCGEN05_STREAMS; kind++) {
+            uint32_t at = stream_of(unit, (hpt_tcgen05_warp){0, warp}, (enum stream_kind)kind);
+            if (at < unit->host.clock_size && known[at] < clock_of(unit, who)[at]) known[at] = clock_of(unit, who)[at];
+        }
+done:
+    return status;
 }
 
-void hpt_tcgen05_wait_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
-    uint32_t stream = stream_of(who, STREAM_LOAD);
-    state_of(unit, who)->known.known[stream] = unit->issued[stream];
+static hpt_status wait_own(hpt_tcgen05 *unit, hpt_tcgen05_warp who, enum stream_kind kind, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    uint32_t stream = stream_of(unit, who, kind), *known = known_to(unit, who);
+    HPT_FAIL_NO_MEMORY(known);
+    known[stream] = unit->issued[stream];
+done:
+    return status;
 }
-
-void hpt_tcgen05_wait_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who) {
-    uint32_t stream = stream_of(who, STREAM_STORE);
-    state_of(unit, who)->known.known[stream] = unit->issued[stream];
+hpt_status hpt_tcgen05_wait_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error) {
+    return wait_own(unit, who, STREAM_LOAD, error);
+}
+hpt_status hpt_tcgen05_wait_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error) {
+    return wait_own(unit, who, STREAM_STORE, error);
 }
 
 /* ---- conflicts
@@ -112,63 +105,62 @@ typedef struct region {
     uint32_t cta, first_quarter, quarters, column, width;
 } region;
 
-static const char *missing(const hpt_tcgen05 *unit, const warp_state *state, hpt_tmem_touch touch) {
-    switch (touch.agent % STREAM_KINDS) {
+/* What a warp would have had to do before it touches what `touch` may still be using. */
+static const char *missing(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_touch touch) {
+    if (clock_of(unit, who)[touch.agent] >= touch.operation) return "tcgen05.fence::after_thread_sync is missing";
+    switch (stream_kind(unit, touch.agent)) {
     case STREAM_LOAD:
-        if (state->taken.known[touch.agent] >= touch.operation) return "tcgen05.fence::after_thread_sync is missing";
         return "it needs tcgen05.wait::ld, fence::before_thread_sync and a barrier first";
     case STREAM_STORE:
-        if (state->taken.known[touch.agent] >= touch.operation) return "tcgen05.fence::after_thread_sync is missing";
         return "it needs tcgen05.wait::st (and, from another warp, fences around a barrier) first";
-    default:
-        if (state->taken.known[touch.agent] >= touch.operation) return "tcgen05.fence::after_thread_sync is missing";
-        for (size_t i = 0; i < unit->queued; i++)
-            if (unit->queue[i].kind == OP_COMMIT && unit->queue[i].stream == touch.agent &&
-                unit->queue[i].number >= touch.operation)
-                return "its commit has not completed: wait for the mbarrier";
-        return "it was not committed to an mbarrier that this warp waited for";
+    case STREAM_ASYNC:
+        break;
     }
+    for (size_t i = 0; i < unit->queued; i++)
+        if (unit->queue[i].kind == OP_COMMIT && unit->queue[i].stream == touch.agent &&
+            unit->queue[i].number >= touch.operation)
+            return "its commit has not completed: wait for the mbarrier";
+    return "it was not committed to an mbarrier that this warp waited for";
 }
 
-static hpt_status conflict(const hpt_tcgen05 *unit, const char *where, const warp_state *state, const region *at,
+static hpt_status conflict(hpt_tcgen05 *unit, const char *where, hpt_tcgen05_warp who, const region *at,
                            uint32_t quarter, uint32_t column, hpt_tmem_touch touch, hpt_error *error) {
-    static const char *const names[STREAM_KINDS] = {"tcgen05.mma or cp", "tcgen05.ld", "tcgen05.st"};
-    uint32_t warp = touch.agent / STREAM_KINDS;
+    static const char *const names[HPT_TCGEN05_STREAMS] = {"tcgen05.mma or cp", "tcgen05.ld", "tcgen05.st"};
     return hpt_error_set(
         error, HPT_EMULATOR, where,
         "Column %u of tensor memory (CTA %u, lanes %u to %u) may still be in use by %s number %u of warp %u of "
         "CTA %u: %s.",
-        column, unit->first_cta + at->cta, 32 * quarter, 32 * quarter + 31, names[touch.agent % STREAM_KINDS],
-        touch.operation, warp % 32, unit->first_cta + warp / 32, missing(unit, state, touch));
+        column, unit->first_cta + at->cta, 32 * quarter, 32 * quarter + 31, names[stream_kind(unit, touch.agent)],
+        touch.operation, stream_warp(unit, touch.agent) % unit->host.warps_per_cta,
+        unit->first_cta + stream_cta(unit, touch.agent), missing(unit, who, touch));
 }
 
-static bool knows(const warp_state *state, hpt_tmem_touch touch) {
-    return state->known.known[touch.agent] >= touch.operation;
-}
-
-/* Checks that `who` may touch the region now. `mma_stream` < STREAMS: earlier mmas of that stream order themselves. */
+/* Checks that `who` may touch the region now; what `mma_stream` (or NO_STREAM) did is in order by itself. */
 static hpt_status region_check(hpt_tcgen05 *unit, const char *where, hpt_tcgen05_warp who, const region *at,
                                bool writes, uint32_t mma_stream, hpt_error *error) {
-    const warp_state *state = state_of(unit, who);
+    hpt_status status = HPT_OK;
+    const uint32_t *known = known_to(unit, who);
     const hpt_tmem *tmem = unit->tmem[at->cta];
+    HPT_FAIL_NO_MEMORY(known);
     for (uint32_t q = at->first_quarter; q < at->first_quarter + at->quarters; q++)
         for (uint32_t c = at->column; c < at->column + at->width; c++) {
             hpt_tmem_touch writer = tmem->writer[q][c], reader = tmem->reader[q][c];
-            bool in_order = tmem->mma_wrote[q][c] && writer.agent == mma_stream;
-            if (!in_order && !knows(state, writer)) return conflict(unit, where, state, at, q, c, writer, error);
-            if (writes && !(reader.agent == mma_stream && reader.operation) && !knows(state, reader))
-                return conflict(unit, where, state, at, q, c, reader, error);
+            if (writer.operation > known[writer.agent] && writer.agent != mma_stream)
+                HPT_TRY(conflict(unit, where, who, at, q, c, writer, error));
+            if (writes && reader.operation > known[reader.agent] && reader.agent != mma_stream)
+                HPT_TRY(conflict(unit, where, who, at, q, c, reader, error));
         }
-    return HPT_OK;
+done:
+    return status;
 }
 
-static void region_touch(hpt_tcgen05 *unit, const region *at, bool writes, bool mma, uint32_t stream) {
+static void region_touch(hpt_tcgen05 *unit, const region *at, bool writes, uint32_t stream) {
     hpt_tmem *tmem = unit->tmem[at->cta];
     hpt_tmem_touch touch = {stream, unit->issued[stream]};
     for (uint32_t q = at->first_quarter; q < at->first_quarter + at->quarters; q++)
         for (uint32_t c = at->column; c < at->column + at->width; c++) {
             if (writes)
-                tmem->writer[q][c] = touch, tmem->mma_wrote[q][c] = mma;
+                tmem->writer[q][c] = touch;
             else
                 tmem->reader[q][c] = touch;
         }
@@ -181,20 +173,21 @@ hpt_tcgen05 *hpt_tcgen05_create(const hpt_tcgen05_host *host, uint32_t first_cta
     if (!unit) return NULL;
     unit->host = *host;
     unit->first_cta = first_cta;
-    for (size_t i = 0; i < 2; i++)
-        if (!(unit->tmem[i] = calloc(1, sizeof **unit->tmem))) {
-            hpt_tcgen05_destroy(unit);
-            return NULL;
-        }
-    return unit;
+    unit->issued = calloc(host->clock_size, sizeof *unit->issued);
+    for (size_t i = 0; i < 2; i++) unit->tmem[i] = calloc(1, sizeof **unit->tmem);
+    if (unit->issued && unit->tmem[0] && unit->tmem[1]) return unit;
+    hpt_tcgen05_destroy(unit);
+    return NULL;
 }
 
 void hpt_tcgen05_destroy(hpt_tcgen05 *unit) {
     if (!unit) return;
     free(unit->tmem[0]);
     free(unit->tmem[1]);
+    free(unit->issued);
+    for (size_t i = 0; i < WARPS; i++) free(unit->known[i]);
+    for (size_t i = 0; i < unit->queued; i++) free(unit->queue[i].clock);
     free(unit->queue);
-    free(unit->objects);
     free(unit);
 }
 
@@ -226,7 +219,7 @@ hpt_status hpt_tcgen05_dealloc(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t
     region all = {who.cta & 1, 0, HPT_TMEM_QUARTERS, base, columns};
     HPT_TRY(hpt_tmem_columns_check(columns, error));
     HPT_TRY(hpt_tmem_range_check(unit->tmem[who.cta & 1], base, columns, error));
-    HPT_TRY(region_check(unit, "tcgen05.dealloc", who, &all, true, STREAMS, error));
+    HPT_TRY(region_check(unit, "tcgen05.dealloc", who, &all, true, NO_STREAM, error));
     HPT_TRY(hpt_tmem_dealloc(unit->tmem[who.cta & 1], base, columns, error));
 done:
     return status;
@@ -268,7 +261,7 @@ static hpt_status pipeline_check(const hpt_tcgen05 *unit, const hpt_mma *mma, hp
 
 hpt_status hpt_tcgen05_mma(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_mma *mma, hpt_error *error) {
     hpt_status status = HPT_OK;
-    uint32_t stream = stream_of(who, STREAM_ASYNC), pair = mma->shape.cta_group == 2;
+    uint32_t stream = stream_of(unit, who, STREAM_ASYNC), pair = mma->shape.cta_group == 2;
     op item = {.kind = OP_MMA, .stream = stream, .mma = *mma};
     HPT_FAIL_IF(pair && who.cta & 1, HPT_EMULATOR, "tcgen05.mma",
                 "cta_group::2 is issued by the even CTA of the pair only; this is CTA %u.", unit->first_cta + who.cta);
@@ -279,11 +272,11 @@ hpt_status hpt_tcgen05_mma(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_mm
         region a = {d.cta, 0, HPT_TMEM_QUARTERS, mma->a_tmem & 0xFFFF, mma->shape.k * mma->shape.element / 4};
         HPT_TRY(hpt_tmem_range_check(unit->tmem[d.cta], d.column, d.width, error));
         HPT_TRY(region_check(unit, "tcgen05.mma", who, &d, true, stream, error));
-        region_touch(unit, &d, true, true, stream);
+        region_touch(unit, &d, true, stream);
         if (!mma->a_in_tmem) continue;
         HPT_TRY(hpt_tmem_range_check(unit->tmem[d.cta], a.column, a.width, error));
         HPT_TRY(region_check(unit, "tcgen05.mma", who, &a, false, stream, error));
-        region_touch(unit, &a, false, true, stream);
+        region_touch(unit, &a, false, stream);
     }
     HPT_TRY(enqueue(unit, &item, error));
     unit->counts.mma++;
@@ -305,7 +298,7 @@ static const struct {
 hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_copy_shape shape, uint32_t cta_group,
                             uint32_t address, uint64_t source, hpt_error *error) {
     hpt_status status = HPT_OK;
-    uint32_t stream = stream_of(who, STREAM_ASYNC), width = copies[shape].bytes / 4;
+    uint32_t stream = stream_of(unit, who, STREAM_ASYNC), width = copies[shape].bytes / 4;
     op item = {.kind = OP_COPY, .stream = stream};
     item.copy.shape = shape, item.copy.address = address, item.copy.ctas = cta_group, item.copy.cta = who.cta & 1;
     HPT_FAIL_IF(address >> 16, HPT_EMULATOR, "tcgen05.cp", "The address must name lane 0, not %u.", address >> 16);
@@ -314,8 +307,8 @@ hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_co
     for (uint32_t i = 0; i < cta_group; i++) {
         region to = {cta_group == 2 ? i : who.cta & 1, 0, HPT_TMEM_QUARTERS, address & 0xFFFF, width};
         HPT_TRY(hpt_tmem_range_check(unit->tmem[to.cta], to.column, to.width, error));
-        HPT_TRY(region_check(unit, "tcgen05.cp", who, &to, true, STREAMS, error));
-        region_touch(unit, &to, true, true, stream);
+        HPT_TRY(region_check(unit, "tcgen05.cp", who, &to, true, NO_STREAM, error));
+        region_touch(unit, &to, true, stream);
     }
     HPT_TRY(enqueue(unit, &item, error));
     unit->counts.copies++;
@@ -325,12 +318,20 @@ done:
 
 hpt_status hpt_tcgen05_commit(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t address, uint32_t mask,
                               hpt_error *error) {
-    uint32_t stream = stream_of(who, STREAM_ASYNC);
+    hpt_status status = HPT_OK;
+    uint32_t stream = stream_of(unit, who, STREAM_ASYNC);
     op item = {.kind = OP_COMMIT, .stream = stream, .number = unit->issued[stream], .address = address, .mask = mask};
-    item.clock = state_of(unit, who)->known; /* implies fence::before_thread_sync */
-    if (item.clock.known[stream] < item.number) item.clock.known[stream] = item.number;
+    item.clock = calloc(unit->host.clock_size, sizeof *item.clock);
+    HPT_FAIL_NO_MEMORY(item.clock);
+    HPT_TRY(hpt_tcgen05_fence_before(unit, who, error)); /* a commit implies it */
+    clock_join(unit, item.clock, clock_of(unit, who));
+    if (item.clock[stream] < item.number) item.clock[stream] = item.number;
+    HPT_TRY(enqueue(unit, &item, error));
+    item.clock = NULL;
     unit->counts.commits++;
-    return enqueue(unit, &item, error);
+done:
+    free(item.clock);
+    return status;
 }
 
 static region access_region(hpt_tcgen05_warp who, const hpt_tmem_access *access) {
@@ -341,13 +342,13 @@ hpt_status hpt_tcgen05_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_t
                             hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_tmem *tmem = unit->tmem[who.cta & 1];
-    uint32_t stream = stream_of(who, STREAM_LOAD);
+    uint32_t stream = stream_of(unit, who, STREAM_LOAD);
     region from = access_region(who, access);
     HPT_TRY(hpt_tmem_access_check(tmem, access, who.warp % 4, error));
-    HPT_TRY(region_check(unit, "tcgen05.ld", who, &from, false, STREAMS, error));
+    HPT_TRY(region_check(unit, "tcgen05.ld", who, &from, false, NO_STREAM, error));
     HPT_TRY(hpt_tmem_load(tmem, access, registers, error));
     unit->issued[stream]++;
-    region_touch(unit, &from, false, false, stream);
+    region_touch(unit, &from, false, stream);
     unit->counts.loads++;
 done:
     return status;
@@ -357,13 +358,13 @@ hpt_status hpt_tcgen05_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_
                              const uint32_t *registers, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_tmem *tmem = unit->tmem[who.cta & 1];
-    uint32_t stream = stream_of(who, STREAM_STORE);
+    uint32_t stream = stream_of(unit, who, STREAM_STORE);
     region to = access_region(who, access);
     HPT_TRY(hpt_tmem_access_check(tmem, access, who.warp % 4, error));
-    HPT_TRY(region_check(unit, "tcgen05.st", who, &to, true, STREAMS, error));
+    HPT_TRY(region_check(unit, "tcgen05.st", who, &to, true, NO_STREAM, error));
     hpt_tmem_store(tmem, access, registers);
     unit->issued[stream]++;
-    region_touch(unit, &to, true, false, stream);
+    region_touch(unit, &to, true, stream);
     unit->counts.stores++;
 done:
     return status;
@@ -411,7 +412,7 @@ static hpt_status mma_run(hpt_tcgen05 *unit, const op *item, hpt_error *error) {
     if (item->mma.shape.cta_group == 2)
         return hpt_mma_execute(&item->mma, unit->tmem, unit->host.fetch, unit->host.user, error);
     /* one CTA: let its memory stand for the first of the pair */
-    uint32_t cta = item->stream / STREAM_KINDS / 32;
+    uint32_t cta = stream_cta(unit, item->stream);
     hpt_tmem *const own[2] = {unit->tmem[cta], NULL};
     hpt_mma mma = item->mma;
     mma.first_cta = cta;
@@ -422,10 +423,7 @@ static hpt_status commit_run(hpt_tcgen05 *unit, const op *item, hpt_error *error
     hpt_status status = HPT_OK;
     for (uint32_t cta = 0; cta < 16; cta++) {
         if (!(item->mask >> cta & 1)) continue;
-        object_clock *at = object_of(unit, hpt_tcgen05_barrier(cta, item->address), true);
-        HPT_FAIL_NO_MEMORY(at);
-        clock_merge(&at->clock, &item->clock);
-        HPT_TRY(unit->host.arrive(unit->host.user, cta, item->address, error));
+        HPT_TRY(unit->host.arrive(unit->host.user, cta, item->address, item->clock, error));
     }
 done:
     return status;
@@ -448,7 +446,8 @@ hpt_status hpt_tcgen05_step(hpt_tcgen05 *unit, bool *pending, hpt_error *error) 
             HPT_TRY(copy_run(unit, &item, error));
             break;
         case OP_COMMIT:
-            HPT_TRY(commit_run(unit, &item, error));
+            status = commit_run(unit, &item, error);
+            free(item.clock);
             break;
         }
     }
@@ -463,7 +462,7 @@ hpt_status hpt_tcgen05_exit(hpt_tcgen05 *unit, uint32_t cta, hpt_error *error) {
     for (size_t i = 0; i < unit->queued; i++) {
         const op *item = &unit->queue[i];
         bool ours = item->kind == OP_COMMIT ? item->mask >> (unit->first_cta + (cta & 1)) & 1
-                                            : unit->cta_group == 2 || item->stream / STREAM_KINDS / 32 == (cta & 1);
+                                            : unit->cta_group == 2 || stream_cta(unit, item->stream) == (cta & 1);
         HPT_FAIL_IF(ours, HPT_EMULATOR, "tcgen05",
                     "CTA %u exits while a tcgen05 operation that uses its memory is in flight.",
                     unit->first_cta + (cta & 1));

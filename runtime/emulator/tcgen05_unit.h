@@ -8,22 +8,27 @@
  *   - the unit knows neither warps' program counters nor PTX text; its host gives it shared memory, mbarriers and
  * chance.
  *
- * Clocks: every warp has three streams of operations (mma and copy; load; store). A clock says, per stream, up to which
- * operation its owner knows completion. fence::before_thread_sync offers a warp's clock to what it signals next,
- * fence::after_thread_sync takes in what it waited for; commit attaches its stream's number to the mbarrier.
- * Source: PTX ISA 9.x, 9.7.16.6 (memory consistency), .11 (fences), .12 (commit).
+ * Clocks: every warp has three streams of operations (mma and copy; load; store), each a component of the cluster's
+ * vector clocks. A warp's clock carries, as for every other component, what its signals pass on; what it may *rely* on
+ * is kept here: fence::after_thread_sync takes in what the clock brought, fence::before_thread_sync offers what the
+ * warp knows to what it signals next, commit attaches its stream's number to the mbarrier. Source: PTX
+ * ISA 9.x, 9.7.16.6 (memory consistency), .11 (fences), .12 (commit).
  */
 #ifndef HPT_TCGEN05_UNIT_H
 #define HPT_TCGEN05_UNIT_H
 
 #include "tcgen05.h"
 
+enum { HPT_TCGEN05_STREAMS = 3 }; /* per warp */
 typedef struct hpt_tcgen05_host {
     void *user;
     hpt_mma_fetch fetch;
-    /* One arrival (count 1) at an mbarrier of a CTA of the *cluster*. */
-    hpt_status (*arrive)(void *user, uint32_t cta, uint32_t address, hpt_error *error);
+    /* One arrival (count 1) at an mbarrier of a CTA of the *cluster*, which takes in the clock. */
+    hpt_status (*arrive)(void *user, uint32_t cta, uint32_t address, const uint32_t *clock, hpt_error *error);
     uint32_t (*random)(void *user, uint32_t bound); /* 0 .. bound - 1 */
+    /* Clocks: component of stream s of warp w = first + stride * w + s, where w counts through the cluster. */
+    uint32_t *(*clock)(void *user, uint32_t cta, uint32_t warp);
+    uint32_t clock_size, first, stride, warps_per_cta;
 } hpt_tcgen05_host;
 
 typedef struct hpt_tcgen05 hpt_tcgen05;
@@ -63,16 +68,11 @@ hpt_status hpt_tcgen05_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_t
                             hpt_error *error);
 hpt_status hpt_tcgen05_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_tmem_access *access,
                              const uint32_t *registers, hpt_error *error);
-void hpt_tcgen05_wait_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who);
-void hpt_tcgen05_wait_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who);
+hpt_status hpt_tcgen05_wait_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error);
+hpt_status hpt_tcgen05_wait_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error);
 
-void hpt_tcgen05_fence_before(hpt_tcgen05 *unit, hpt_tcgen05_warp who);
-void hpt_tcgen05_fence_after(hpt_tcgen05 *unit, hpt_tcgen05_warp who);
-/* Synchronisation that a warp signals or has waited for. `object` is any number that names it: an mbarrier (see
- * hpt_tcgen05_barrier), a named barrier, the cluster barrier. */
-uint64_t hpt_tcgen05_barrier(uint32_t cluster_cta, uint32_t address);
-void hpt_tcgen05_signal(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint64_t object);
-void hpt_tcgen05_wait(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint64_t object);
+hpt_status hpt_tcgen05_fence_before(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error);
+hpt_status hpt_tcgen05_fence_after(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_error *error);
 
 /* Lets one queued operation happen, if any can; *pending says whether any is left. */
 hpt_status hpt_tcgen05_step(hpt_tcgen05 *unit, bool *pending, hpt_error *error);
