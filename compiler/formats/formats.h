@@ -1,0 +1,37 @@
+/* formats.h - one descriptor per scheme format. Promises:
+ *   - a format is one file here and one row in formats.def.
+ *   - `detect` looks at content (and never at the name alone); the highest score reads, 0 means "not mine".
+ *   - readers are strict: what they do not understand is an error with a place (file:line:column or array and index).
+ *   - readers see bytes in memory and execute nothing. Scheme files that come as several files ask hpt_source_sibling.
+ */
+#ifndef HPT_FORMATS_H
+#define HPT_FORMATS_H
+
+#include "scheme/scheme.h"
+
+enum { HPT_FILE_LIMIT = 256 << 20 };
+
+typedef struct hpt_source {
+    const char *path;   /* as the user named it, without #MEMBER */
+    const char *member; /* what follows '#', or NULL */
+    const char *bytes;  /* NUL behind the last */
+    size_t length;
+    const hpt_read_options *options; /* never NULL */
+} hpt_source;
+
+typedef struct hpt_format {
+    const char *name;
+    const char *summary;
+    int (*detect)(const hpt_source *source); /* 0 .. 100 */
+    hpt_status (*read)(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+    hpt_status (*write)(hpt_text *out, const hpt_scheme *scheme, hpt_error *error); /* NULL: read only */
+} hpt_format;
+
+const hpt_format *hpt_format_find(const char *name); /* NULL if there is none */
+const hpt_format *hpt_format_at(size_t i);           /* NULL behind the last */
+
+/* Sets ring (options->ring, or `ring` if that is NULL), name and format of a new builder. */
+hpt_status hpt_reader_start(hpt_builder **out, const hpt_source *source, const char *format, int64_t n, int64_t m,
+                            int64_t p, int64_t rank, const char *ring, hpt_error *error);
+
+#endif

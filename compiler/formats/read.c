@@ -1,0 +1,144 @@
+/* Finds the file behind a name, the format behind its content, and the ring behind its coefficients. */
+#include "formats/catalogue.h"
+#include "formats/formats.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT(name, summary, detect, read, write)                                                                     \
+    int detect(const hpt_source *source);                                                                              \
+    hpt_status read(hpt_scheme **out, const hpt_source *source, hpt_error *error);                                     \
+    hpt_status write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
+#include "formats/formats.def"
+#undef FORMAT
+
+static const hpt_format formats[] = {
+#define FORMAT(name, summary, detect, read, write) {name, summary, detect, read, write},
+#include "formats/formats.def"
+#undef FORMAT
+};
+
+const hpt_format *hpt_format_at(size_t i) { return i < HPT_COUNT(formats) ? &formats[i] : NULL; }
+
+const hpt_format *hpt_format_find(const char *name) {
+    for (size_t i = 0; i < HPT_COUNT(formats); i++)
+        if (strcmp(formats[i].name, name) == 0) return &formats[i];
+    return NULL;
+}
+
+static void list_formats(hpt_text *out) {
+    for (size_t i = 0; i < HPT_COUNT(formats); i++) hpt_text_printf(out, "%s%s", i ? ", " : "", formats[i].name);
+}
+
+static hpt_status choose_format(const hpt_format **out, const hpt_source *source, hpt_error *error) {
+    int best = 0;
+    *out = NULL;
+    if (source->options->format) {
+        *out = hpt_format_find(source->options->format);
+        if (*out) return HPT_OK;
+        hpt_text all = {0};
+        list_formats(&all);
+        hpt_error_set(error, HPT_USAGE, "--from", "There is no format \"%.40s\"; there are %s.",
+                      source->options->format, all.failed ? "others" : all.data);
+        hpt_text_clear(&all);
+        return HPT_USAGE;
+    }
+    for (size_t i = 0; i < HPT_COUNT(formats); i++) {
+        int score = formats[i].detect(source);
+        if (score > best) {
+            best = score;
+            *out = &formats[i];
+        }
+    }
+    if (*out) return HPT_OK;
+    return hpt_error_set(error, HPT_MALFORMED, source->path, "This is not a scheme in any format that Heptane knows.");
+}
+
+hpt_status hpt_reader_start(hpt_builder **out, const hpt_source *source, const char *format, int64_t n, int64_t m,
+                            int64_t p, int64_t rank, const char *ring, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_ring record;
+    hpt_ring_init(&record);
+    HPT_TRY(hpt_ring_parse(&record, ring ? ring : "Q", source->path, error));
+    HPT_TRY(hpt_builder_create(out, n, m, p, rank, source->path, error));
+    hpt_builder_set_ring(*out, &record, false);
+    hpt_builder_set_text(*out, source->path, format, NULL, NULL);
+done:
+    hpt_ring_clear(&record);
+    return status;
+}
+
+/* Puts the scheme into the ring that was asked for; or into GF(2), if that is where its zeros and ones hold. */
+static hpt_status settle_ring(hpt_scheme **scheme, const hpt_read_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_scheme *moved = NULL;
+    const char *ring = options->ring;
+    if (!ring && (*scheme)->value_count == 1 && (*scheme)->ring.kind == HPT_RING_RATIONAL) {
+        hpt_verification verdict;
+        HPT_TRY(hpt_scheme_verify(&verdict, *scheme, error));
+        if (strcmp(verdict.ring, "GF(2)") == 0) ring = "GF(2)";
+    }
+    if (!ring) goto done;
+    HPT_TRY(hpt_scheme_over(&moved, *scheme, ring, error));
+    hpt_scheme_destroy(*scheme);
+    *scheme = moved;
+done:
+    return status;
+}
+
+/* "FILE#MEMBER" where FILE exists and the whole name does not. */
+static hpt_status split_member(char *path, const char **member) {
+    char *mark = strrchr(path, '#');
+    *member = NULL;
+    if (!mark || access(path, F_OK) == 0) return HPT_OK;
+    *mark = '\0';
+    *member = mark + 1;
+    return HPT_OK;
+}
+
+hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    static const hpt_read_options none = {0};
+    char *path = strdup(name), *found = NULL, *bytes = NULL;
+    hpt_source source = {.options = options ? options : &none};
+    const hpt_format *format;
+    hpt_scheme *scheme = NULL;
+    *out = NULL;
+    HPT_FAIL_NO_MEMORY(path);
+    split_member(path, &source.member);
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0) {
+        HPT_TRY(hpt_catalogue_find(&found, path, error));
+        free(path);
+        path = found;
+    }
+    HPT_TRY(hpt_file_read(&bytes, &source.length, path, HPT_FILE_LIMIT, error));
+    source.path = path;
+    source.bytes = bytes;
+    HPT_TRY(choose_format(&format, &source, error));
+    HPT_TRY(format->read(&scheme, &source, error));
+    HPT_TRY(settle_ring(&scheme, source.options, error));
+    *out = scheme;
+    scheme = NULL;
+done:
+    hpt_scheme_destroy(scheme);
+    free(bytes);
+    free(path);
+    return status;
+}
+
+hpt_status hpt_scheme_write(char **text, size_t *length, const hpt_scheme *scheme, const char *name, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_format *format = hpt_format_find(name ? name : "heptane");
+    hpt_text out = {0};
+    HPT_FAIL_IF(!format, HPT_USAGE, "--to", "There is no format \"%.40s\".", name);
+    HPT_FAIL_IF(!format->write, HPT_USAGE, "--to", "The format %s is read but not written.", name);
+    HPT_TRY(format->write(&out, scheme, error));
+    HPT_FAIL_IF(out.failed, HPT_NO_MEMORY, "", "Out of memory.");
+    *text = out.data;
+    *length = out.length;
+    out = (hpt_text){0};
+done:
+    hpt_text_clear(&out);
+    return status;
+}

@@ -1,0 +1,81 @@
+#include "cover.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOCAL_STARTS = 6, LOCAL_SWEEPS = 60, PREFER_STARTS = 4, PREFER_SWEEPS = 200, SMALL_NODES = 20000 };
+
+void hpt_cover_clear(hpt_cover *cover) {
+    free(cover->order);
+    free(cover->last);
+    hpt_bound_tree_clear(&cover->tree);
+    memset(cover, 0, sizeof *cover);
+}
+
+typedef struct best {
+    int32_t *order, *trial;
+    uint8_t *last, *trial_last;
+} best;
+
+/* Anneals from several seeds and keeps the cheapest. */
+static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem *problem, double deadline,
+                               hpt_error *error) {
+    size_t n = (size_t)problem->count;
+    for (uint64_t start = 0; start < LOCAL_STARTS && (start == 0 || hpt_clock() < deadline); start++) {
+        for (size_t t = 0; t < n; t++) b->trial[t] = (int32_t)t, b->trial_last[t] = 1;
+        int32_t sweeps = problem->count > 100 ? LOCAL_SWEEPS / 10 : LOCAL_SWEEPS;
+        hpt_status status = hpt_cover_anneal(b->trial, b->trial_last, problem, sweeps, false,
+                                             0x9E3779B97F4A7C15ULL * (start + 1), error);
+        if (status != HPT_OK) return status;
+        int32_t cost = hpt_cover_cost(b->trial, b->trial_last, problem);
+        if (start && cost >= out->cost) continue;
+        out->cost = cost;
+        memcpy(out->order, b->trial, n * sizeof *out->order);
+        memcpy(out->last, b->trial_last, n);
+    }
+    return HPT_OK;
+}
+
+/* Among covers of the cost found, looks for one that kernels like better. */
+static hpt_status prefer(hpt_cover *out, const hpt_cover_problem *problem, hpt_error *error) {
+    int32_t sweeps = problem->count > 100 ? PREFER_SWEEPS / 20 : PREFER_SWEEPS;
+    for (uint64_t start = 0; start < PREFER_STARTS; start++) {
+        hpt_status status =
+            hpt_cover_anneal(out->order, out->last, problem, sweeps, true, 0xD1B54A32D192ED03ULL * (start + 1), error);
+        if (status != HPT_OK) return status;
+    }
+    out->cost = hpt_cover_cost(out->order, out->last, problem);
+    return HPT_OK;
+}
+
+hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    size_t n = (size_t)problem->count;
+    double deadline = hpt_clock() + (problem->seconds > 0 ? problem->seconds : 60);
+    hpt_bound_limits limits = {SMALL_NODES, deadline, problem->progress};
+    best b = {0};
+    memset(out, 0, sizeof *out);
+    HPT_FAIL_IF(problem->count < 1, HPT_USAGE, "", "There are no products to chain.");
+    out->count = problem->count;
+    out->order = malloc(n * sizeof *out->order);
+    out->last = malloc(n);
+    b.trial = malloc(n * sizeof *b.trial);
+    b.trial_last = malloc(n);
+    HPT_FAIL_IF(!out->order || !out->last || !b.trial || !b.trial_last, HPT_NO_MEMORY, "", "Out of memory.");
+    HPT_TRY(local_search(out, &b, problem, deadline, error));
+    bool small = problem->count <= HPT_SUBSET_LIMIT && out->cost <= 254;
+    if (!small) limits.nodes = INT64_MAX;
+    HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
+                             problem->join, problem->end, &limits, error));
+    out->method = "branch and bound";
+    if (out->lower_bound < out->cost && small && !hpt_progress_interrupted(problem->progress)) {
+        HPT_TRY(hpt_cover_subsets(out->order, out->last, problem, error));
+        out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
+        out->method = "subset dynamic programming";
+    }
+    HPT_TRY(prefer(out, problem, error));
+done:
+    free(b.trial);
+    free(b.trial_last);
+    if (status != HPT_OK) hpt_cover_clear(out);
+    return status;
+}

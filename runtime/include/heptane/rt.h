@@ -1,0 +1,114 @@
+/* heptane/rt.h - runs operation folders that `heptane emit` wrote, on a GPU or in the emulator.
+ *
+ *   hpt_context *context;  hpt_op *gemm;  hpt_plan *plan;          (errors left out; see tests/unit/example_gemm.c)
+ *   hpt_context_open(&context, "auto", 0, NULL, &error);
+ *   hpt_op_open(&gemm, context, "strassen-gemm", &error);          compiles, or takes cubins from the folder or the
+ * cache hpt_plan_create(&plan, gemm, &error); hpt_plan_set_param(plan, "m", 4096, &error); ...               n, k,
+ * leading dimensions, batch: heptane doctor --op FOLDER hpt_plan_set_buffer(plan, "x", x, &error); ... device
+ * addresses; "y", "c" hpt_plan_bytes(plan, "workspace", &bytes, &error);             what the caller has to allocate
+ *   hpt_plan_bind(plan, &error);                                   every formula evaluated, tensor maps encoded, shapes
+ * checked hpt_plan_prepare(plan, stream, &error);                        once per weight: the forms of Y
+ *   hpt_plan_run(plan, stream, &error);                            as often as wanted
+ *
+ * Units: sizes in elements unless the name says bytes. Streams are CUstream (cudaStream_t); NULL is the legacy default
+ * stream. Threads: a context and an op may be used by any number of threads. A plan is built by one thread; once bound,
+ * prepare and run may be called from any thread (two runs of one plan write the same output, so order them by stream).
+ * Memory: the caller owns all device memory, and keeps it alive and in place while a bound plan is used. Bind and run
+ * allocate no device memory and never synchronise, so both are safe during CUDA graph capture; open the op before (it
+ * compiles and loads). A captured graph holds copies of all arguments: it may outlive the plan but not the op or the
+ * memory. Devices: a context belongs to one device and uses its primary context (that of the CUDA runtime and PyTorch);
+ * calls leave the thread's current context as it was. Errors: every function returns hpt_status; `error` may be NULL.
+ * Nothing is printed, nothing aborts. This library needs libc, Jansson and libmd; CUDA is opened at run time.
+ */
+#ifndef HEPTANE_RT_H
+#define HEPTANE_RT_H
+
+#include <heptane/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HPT_RT_VERSION 1
+
+typedef struct hpt_context hpt_context;
+typedef struct hpt_op hpt_op;
+typedef struct hpt_plan hpt_plan;
+
+/* ---- a device ---------------------------------------------------------------------------------------------------- */
+/* `backend`: "gpu", "emulator", or "auto" (NULL): the first that works. `target`: the exact target that the emulator
+ * stands for ("sm_90a"); NULL: the device's own, sm_90a in the emulator. A GPU of another target is refused
+ * (HPT_NO_DEVICE). */
+hpt_status hpt_context_open(hpt_context **out, const char *backend, int device, const char *target, hpt_error *error);
+void hpt_context_close(hpt_context *context); /* NULL is fine; close ops first */
+
+typedef struct hpt_context_info {
+    const char *backend; /* "gpu", "emulator" */
+    const char *device;  /* its name */
+    const char *target;
+    int sms;
+    int64_t memory_bytes;
+} hpt_context_info;
+void hpt_context_describe(const hpt_context *context, hpt_context_info *out);
+
+/* Device memory, for callers that have no allocator of their own. Addresses are 256-byte aligned at least. */
+hpt_status hpt_device_alloc(hpt_context *context, uint64_t *out, size_t bytes, hpt_error *error);
+void hpt_device_free(hpt_context *context, uint64_t address);
+hpt_status hpt_device_upload(hpt_context *context, uint64_t to, const void *from, size_t bytes, hpt_error *error);
+hpt_status hpt_device_download(hpt_context *context, void *to, uint64_t from, size_t bytes, hpt_error *error);
+hpt_status hpt_device_fill(hpt_context *context, uint64_t to, int byte, size_t bytes, void *stream, hpt_error *error);
+hpt_status hpt_device_synchronize(hpt_context *context, void *stream, hpt_error *error);
+
+/* ---- an operation ------------------------------------------------------------------------------------------------ */
+/* Reads FOLDER/op.json and its packages, compiles what the folder or the cache does not hold, and loads it. */
+hpt_status hpt_op_open(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error);
+void hpt_op_close(hpt_op *op); /* NULL is fine; destroy plans first */
+
+typedef struct hpt_op_info {
+    const char *op, *target, *scheme, *scheme_hash;
+    const char *type_x, *type_y, *type_c, *type_forms; /* "f16", "bf16", "f32" */
+    int64_t n, m, p, rank, writes;                     /* of the scheme */
+    double bound;                                      /* stated relative Frobenius error; 0 if none */
+    int kernels;
+    int64_t registers, spill_bytes; /* largest of any kernel; -1: not known */
+} hpt_op_info;
+void hpt_op_describe(const hpt_op *op, hpt_op_info *out);
+/* What the op calls its i-th parameter, buffer or scalar; NULL when i is too large. `role` (may be NULL) gets "input",
+ * "output", "prepared" or "workspace", `type` its element type. */
+const char *hpt_op_param(const hpt_op *op, size_t i, const char **help);
+const char *hpt_op_buffer(const hpt_op *op, size_t i, const char **role, const char **type);
+const char *hpt_op_scalar(const hpt_op *op, size_t i, double *fallback);
+/* An option that the op was emitted with: true if it is set ("trans_x"). */
+bool hpt_op_option(const hpt_op *op, const char *name);
+
+/* ---- one shape --------------------------------------------------------------------------------------------------- */
+hpt_status hpt_plan_create(hpt_plan **out, hpt_op *op, hpt_error *error);
+void hpt_plan_destroy(hpt_plan *plan); /* NULL is fine */
+/* Setting anything unbinds the plan. A parameter that is not set takes the op's default (leading dimensions: packed).
+ */
+hpt_status hpt_plan_set_param(hpt_plan *plan, const char *name, int64_t value, hpt_error *error);
+hpt_status hpt_plan_set_scalar(hpt_plan *plan, const char *name, double value, hpt_error *error);
+hpt_status hpt_plan_set_buffer(hpt_plan *plan, const char *name, uint64_t address, hpt_error *error); /* 0: left out */
+/* Bytes that a buffer must have at least for the parameters set so far. Prepared and workspace buffers that are not set
+ * count as given. 0: it is not needed and may stay unset. *zero (may be NULL): it must be zero before its first use. */
+hpt_status hpt_plan_bytes(hpt_plan *plan, const char *buffer, size_t *bytes, bool *zero, hpt_error *error);
+/* The value of a parameter as the plan has it (default included). */
+hpt_status hpt_plan_param(hpt_plan *plan, const char *name, int64_t *value, hpt_error *error);
+/* HPT_UNSUPPORTED with every violated rule, the operand and the multiple that it needs. */
+hpt_status hpt_plan_bind(hpt_plan *plan, hpt_error *error);
+hpt_status hpt_plan_prepare(const hpt_plan *plan, void *stream, hpt_error *error);
+hpt_status hpt_plan_run(const hpt_plan *plan, void *stream, hpt_error *error);
+int hpt_plan_launches(const hpt_plan *plan); /* kernels that one run launches */
+
+/* Prepared buffers are plain bytes for one op, shape and device kind: they can be downloaded, kept in a file and
+ * uploaded again. The stamp says whether they fit: 64 hexadecimal digits of op, scheme, types, parameters and kernels'
+ * sources. */
+hpt_status hpt_plan_stamp(hpt_plan *plan, char out[65], hpt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+-- C = alpha T + beta C + bias + residual, for what the product's bulk stores cannot do themselves.
+local K = use("lib/kernel")
+local THREADS, CHUNK = 256, 8
+
+local function make(context)
+  local plan, type = context.plan, context.plan.c_type
+  local manifest = K.manifest(context, "finish", context.variant, {
+    params = {"m", "n", "batch", "ldt", "stride_t", "ldc", "stride_c", "ldr", "stride_r", "aligned", "with_c", "with_bias",
+              "with_residual"},
+    buffers = {
+      {name = "t", type = type, role = "in"}, {name = "c", type = type, role = "inout"},
+      {name = "bias", type = type, role = "in"}, {name = "residual", type = type, role = "in"},
+    },
+    scalars = {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}},
+    let = {{"chunks", "ceil_div(n, " .. CHUNK .. ")"}, {"ctas", "ceil_div(m * chunks * batch, " .. THREADS .. ")"}},
+    require = {
+      {that = "m >= 1 && n >= 1 && batch >= 1", message = "m, n and batch must be at least 1"},
+      {that = "ctas < 2147483648 && m * batch < 2147483648", message = "the matrix is too large for one launch"},
+      {that = "ldt % 8 == 0", message = "the workspace's leading dimension must be a multiple of 8 elements"},
+    },
+    args = {
+      K.pointer("t"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"), K.f32("alpha"), K.f32("beta"),
+      K.i64("ldt"), K.i64("stride_t"), K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("m"),
+      K.i32("n"), K.i32("batch"), K.i32("aligned"), K.i32("with_c"), K.i32("with_bias"), K.i32("with_residual"),
+    },
+    launch = {grid = {"ctas", 1, 1}, block = {THREADS, 1, 1}, cluster = {1, 1, 1}, shared = 0, overlap = true},
+    numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. type .. "."},
+    plan = {threads = THREADS},
+  })
+  local text = render("kernels/finish/finish.cu.tmpl", {
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, threads = THREADS,
+  })
+  return {text = text, manifest = manifest}
+end
+
+return {{needs = {"overlap"}, tune = {}, make = make}}

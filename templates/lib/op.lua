@@ -1,0 +1,48 @@
+-- What operations have in common: making packages, sizes as formulas, op.json.
+local K, tune = use("lib/kernel"), use("lib/tune")
+local M = {}
+
+-- A package's files under `folder`; `more` extends the context.
+function M.package(files, folder, kernel, context, more)
+  local variant = K.variant(kernel, context.target)
+  local own = setmetatable({variant = variant, tune = tune.choose(variant.tune, "")}, {__index = context})
+  for key, value in pairs(more or {}) do own[key] = value end
+  local made = variant.make(own)
+  files[folder .. "/kernel.cu"] = made.text
+  files[folder .. "/manifest.json"] = made.manifest
+  return made.manifest
+end
+
+-- Splits overrides between kernels later; today only gemm has plan parameters.
+function M.gemm_context(context)
+  local variant = K.variant("gemm", context.target)
+  return setmetatable({variant = variant, tune = tune.choose(variant.tune, context.overrides)}, {__index = context})
+end
+
+function M.scheme(plan)
+  local s = plan.scheme
+  return {name = s.name, hash = s.hash, n = s.n, m = s.m, p = s.p, rank = s.rank, writes = plan.chain.writes}
+end
+
+function M.types(plan)
+  return {x = plan.x.type, y = plan.y.type, c = plan.c_type, forms = plan.forms_type}
+end
+
+function M.param(name, help, min, default) return {name = name, help = help, min = min, default = default} end
+
+-- The block sizes of a scheme as `let` entries: whole tiles, so that only the outer edges of a matrix are partial.
+function M.blocks(plan, multiples)
+  local s = plan.scheme
+  return {
+    {"block_m", string.format("round_up(ceil_div(m, %d), %d)", s.n, multiples.m)},
+    {"block_n", string.format("round_up(ceil_div(n, %d), %d)", s.p, multiples.n)},
+    {"block_k", string.format("round_up(ceil_div(k, %d), %d)", s.m, multiples.k)},
+  }
+end
+
+function M.append(list, ...)
+  for _, item in ipairs({...}) do list[#list + 1] = item end
+  return list
+end
+
+return M

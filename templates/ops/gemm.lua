@@ -1,0 +1,155 @@
+-- gemm: C = alpha X Y + beta C + bias + residual, X is M x K, Y is K x N, with batches.
+-- prepare: the forms of Y, kept by the caller. run: the forms of X, the product, and if needed a finishing pass.
+local K, O = use("lib/kernel"), use("lib/op")
+
+local function params(plan)
+  local P = O.param
+  local ldx, columns_x = plan.x.rows_contiguous and "m" or "k", plan.x.rows_contiguous and "k" or "m"
+  local ldy, columns_y = plan.y.rows_contiguous and "n" or "k", plan.y.rows_contiguous and "k" or "n"
+  return {
+    P("m", "rows of X and C", 1, 1), P("n", "columns of Y and C", 1, 1), P("k", "columns of X, rows of Y", 1, 1),
+    P("batch", "products in the batch", 1, 1),
+    P("ldx", "elements from one row of X as stored to the next", 1, ldx),
+    P("ldy", "elements from one row of Y as stored to the next", 1, ldy),
+    P("ldc", "elements from one row of C to the next", 1, "n"),
+    P("stride_x", "elements from one X of the batch to the next; 0: all use the same", 0, columns_x .. " * ldx"),
+    P("stride_y", "elements from one Y of the batch to the next; 0: all use the same", 0, columns_y .. " * ldy"),
+    P("stride_c", "elements from one C of the batch to the next", 0, "m * ldc"),
+    P("ldr", "elements from one row of the residual to the next", 1, "n"),
+    P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
+    P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
+  }
+end
+
+local function requirements(plan)
+  local element = K.bytes[plan.c_type]
+  return {
+    {that = "m >= 1", message = "m is 0: X and C need at least one row"},
+    {that = "n >= 1", message = "n is 0: Y and C need at least one column"},
+    {that = "k >= 1", message = "k is 0: X and Y need a common dimension of at least 1"},
+    {that = "batch >= 1", message = "batch is 0: there is nothing to multiply"},
+    {that = "ldx >= " .. (plan.x.rows_contiguous and "m" or "k"), message = "X: ldx is smaller than a row"},
+    {that = "ldy >= " .. (plan.y.rows_contiguous and "n" or "k"), message = "Y: ldy is smaller than a row"},
+    {that = "ldc >= n", message = "C: ldc is smaller than a row"},
+    {that = "batch == 1 || stride_c >= (m - 1) * ldc + n", message = "C: stride_c is smaller than a matrix, outputs would overlap"},
+    {that = "!has_residual || ldr >= n", message = "residual: ldr is smaller than a row"},
+    {that = "align_X % 2 == 0 && align_Y % 2 == 0", message = "X and Y must be aligned to their elements (2 bytes)"},
+    {that = "align_C % " .. element .. " == 0", message = "C must be aligned to its elements (" .. element .. " bytes)"},
+  }
+end
+
+-- How operand `s` ("x" or "y") is used, as `let` entries: s_aligned, s_in_place, forms_s, batch_s.
+local function operand_lets(plan, operand, in_place, condition)
+  local s = operand.name:lower()
+  local aligned = string.format("align_%s %% 16 == 0 && ld%s %% 8 == 0 && (batch_%s == 1 || stride_%s %% 8 == 0)",
+                                operand.name, s, s, s)
+  local lets = {
+    {"batch_" .. s, string.format("batch > 1 && stride_%s == 0 ? 1 : batch", s)},
+    {s .. "_aligned", aligned},
+  }
+  if in_place then lets[3] = {s .. "_in_place", s .. "_aligned" .. condition} end
+  lets[#lets + 1] = {"forms_" .. s, in_place and string.format("%s_in_place ? %d : %d", s, operand.computed, #operand.slots)
+                                    or tostring(#operand.slots)}
+  return lets
+end
+
+local function buffers(plan, y_plain)
+  local element = K.bytes[plan.c_type]
+  local function bytes(forms, rows, batch)
+    return string.format("max(256, 2 * %s * %s * block_k * %s)", forms, rows, batch)
+  end
+  return {
+    {name = "X", role = "input", type = plan.x.type, bytes = "2 * ((batch_x - 1) * stride_x + (" ..
+      (plan.x.rows_contiguous and "k - 1) * ldx + m" or "m - 1) * ldx + k") .. ")", optional = 0, zero = false},
+    {name = "Y", role = "input", type = plan.y.type, bytes = "2 * ((batch_y - 1) * stride_y + (" ..
+      (plan.y.rows_contiguous and "k - 1) * ldy + n" or "n - 1) * ldy + k") .. ")",
+      optional = y_plain and "!y_in_place" or 1, zero = false},
+    {name = "C", role = "output", type = plan.c_type,
+     bytes = string.format("%d * ((batch - 1) * stride_c + (m - 1) * ldc + n)", element), optional = 0, zero = false},
+    {name = "bias", role = "input", type = plan.c_type, bytes = element .. " * n", optional = 1, zero = false},
+    {name = "residual", role = "input", type = plan.c_type,
+     bytes = string.format("%d * ((batch - 1) * stride_r + (m - 1) * ldr + n)", element), optional = 1, zero = false},
+    {name = "BY", role = "prepared", type = plan.forms_type, bytes = bytes("forms_y", "block_n", "batch_y"), optional = 0, zero = false},
+    {name = "AX", role = "workspace", type = plan.forms_type, bytes = bytes("forms_x", "block_m", "batch_x"), optional = 0, zero = false},
+    {name = "T", role = "workspace", type = plan.c_type,
+     bytes = string.format("direct ? 256 : %d * batch * m * ldt", element), optional = 0, zero = false},
+  }
+end
+
+-- The product's step, once for each way its operands and its result can lie.
+local function product_steps(x_plain, y_plain)
+  local steps = {}
+  for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
+    for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
+      for _, direct in ipairs({true, false}) do
+        local bind = {ax = "AX", by = "BY", c = direct and "C" or "T", ldc = direct and "ldc" or "ldt",
+                      stride_c = direct and "stride_c" or "m * ldt"}
+        for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y"}) do
+          bind[name] = name
+        end
+        local when = {direct and "direct" or "!direct"}
+        local function operand(s, plain, in_place, forms)
+          if not plain then return end
+          bind[s] = in_place and s:upper() or forms -- a map that is not used must still be a valid one
+          bind["ld" .. s] = in_place and "ld" .. s or "block_k"
+          bind["stride_" .. s] = in_place and "stride_" .. s or "block_k"
+          bind[s .. "_in_place"] = in_place and 1 or 0
+          O.append(when, (in_place and "" or "!") .. s .. "_in_place")
+        end
+        operand("x", x_plain, x_in_place, "AX")
+        operand("y", y_plain, y_in_place, "BY")
+        steps[#steps + 1] = {package = "gemm", phase = "run", when = table.concat(when, " && "), bind = bind}
+      end
+    end
+  end
+  return steps
+end
+
+local function forms_step(operand, package, phase, buffer)
+  local s, rows = operand.name:lower(), operand.name == "X" and "m" or "n"
+  return {
+    package = package, phase = phase, when = "forms_" .. s .. " > 0",
+    bind = {source = operand.name, out = buffer, forms = "forms_" .. s, rows = rows, k = "k", batch = "batch_" .. s,
+            ld = "ld" .. s, stride = "stride_" .. s, block_rows = "block_" .. rows, block_k = "block_k",
+            aligned = s .. "_aligned"},
+  }
+end
+
+return function(context)
+  local plan, own, files = context.plan, O.gemm_context(context), {}
+  local variant, element = own.variant, K.bytes[context.plan.c_type]
+  O.package(files, "forms_x", "forms", context, {operand = plan.x})
+  O.package(files, "forms_y", "forms", context, {operand = plan.y})
+  O.package(files, "finish", "finish", context)
+  local made = variant.make(own)
+  files["gemm/kernel.cu"], files["gemm/manifest.json"] = made.text, made.manifest
+
+  local x_plain, y_plain = variant.can_be_in_place(plan, plan.x), variant.can_be_in_place(plan, plan.y)
+  local let = O.blocks(plan, variant.multiples(own))
+  for _, entry in ipairs(operand_lets(plan, plan.x, x_plain, "")) do O.append(let, entry) end
+  for _, entry in ipairs(operand_lets(plan, plan.y, y_plain, " && inplace_y")) do O.append(let, entry) end
+  local line = 16 // element -- elements of 16 bytes
+  O.append(let,
+    {"c_aligned", string.format("align_C %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
+    {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"ldt", "round_up(n, 64)"})
+
+  local steps = {forms_step(plan.y, "forms_y", "prepare", "BY"), forms_step(plan.x, "forms_x", "run", "AX")}
+  for _, step in ipairs(product_steps(x_plain, y_plain)) do O.append(steps, step) end
+  O.append(steps, {
+    package = "finish", phase = "run", when = "!direct",
+    bind = {t = "T", c = "C", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
+            stride_t = "m * ldt", ldc = "ldc", stride_c = "stride_c", ldr = "ldr", stride_r = "stride_r", aligned = "c_aligned",
+            with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
+  })
+
+  files["op.json"] = {
+    format = "heptane-op/1", op = "gemm", scheme = O.scheme(plan), target = context.target.name, types = O.types(plan),
+    options = {trans_x = plan.x.rows_contiguous, trans_y = not plan.y.rows_contiguous, chain = plan.chain.method, tune = own.tune},
+    params = params(plan), scalars = {{name = "alpha", default = 1.0}, {name = "beta", default = 0.0}}, let = let,
+    require = requirements(plan), buffers = buffers(plan, y_plain), steps = steps,
+    numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
+                bound = plan.numerics.bound, note = "Bound and expectation are relative Frobenius errors for N(0,1) data."},
+  }
+  return files
+end
