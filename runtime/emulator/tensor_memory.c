@@ -84,20 +84,10 @@ hpt_status hpt_tmem_access_check(const hpt_tmem *tmem, const hpt_tmem_access *ac
 
 /* Lane and column, from the base, of register r of thread t. */
 static void fragment(hpt_tmem_shape shape, uint32_t t, uint32_t r, uint32_t *lane, uint32_t *column) {
-    switch (shape) {
-    case HPT_TMEM_32X32B:
-        *lane = t, *column = r;
-        return;
-    case HPT_TMEM_16X64B:
-        *lane = t / 4 + 8 * (t % 2), *column = t / 2 % 2 + 2 * r;
-        return;
-    case HPT_TMEM_16X128B:
-        *lane = t / 4 + 8 * (r % 2), *column = t % 4 + 4 * (r / 2);
-        return;
-    case HPT_TMEM_16X256B:
-        *lane = t / 4 + 8 * (r / 2 % 2), *column = r % 2 + 2 * (t % 4) + 8 * (r / 4);
-        return;
-    }
+    *lane = t, *column = r;
+    if (shape == HPT_TMEM_16X64B) *lane = t / 4 + 8 * (t % 2), *column = t / 2 % 2 + 2 * r;
+    if (shape == HPT_TMEM_16X128B) *lane = t / 4 + 8 * (r % 2), *column = t % 4 + 4 * (r / 2);
+    if (shape == HPT_TMEM_16X256B) *lane = t / 4 + 8 * (r / 2 % 2), *column = r % 2 + 2 * (t % 4) + 8 * (r / 4);
 }
 
 hpt_status hpt_tmem_load(const hpt_tmem *tmem, const hpt_tmem_access *access, uint32_t *registers, hpt_error *error) {
