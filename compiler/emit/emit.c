@@ -1,6 +1,5 @@
 /* emit.c - hpt_emit: check, plan, render, write */
 #include "emit/emit.h"
-#include "emit/sandbox.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +58,6 @@ done:
     return status;
 }
 
-hpt_status hpt_emit_files(json_t **out, const char *op, const hpt_plan *plan, const hpt_target *target,
-                          const char *overrides, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    json_t *argument = json_pack("{s:s,s:o,s:O,s:s,s:s}", "op", op, "plan", hpt_plan_json(plan), "target",
-                                 (json_t *)(uintptr_t)target->record, "overrides", overrides ? overrides : "", "version",
-                                 HPT_VERSION);
-    *out = NULL;
-    HPT_FAIL_NO_MEMORY(argument);
-    HPT_TRY(hpt_sandbox_run(out, "ops/main", argument, error));
-done:
-    json_decref(argument);
-    return status;
-}
-
 static hpt_status file_write(const char *folder, const char *path, const json_t *content, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_text full = {0};
@@ -103,10 +88,11 @@ static hpt_status scheme_require_proved(const hpt_scheme *scheme, hpt_error *err
     hpt_status status = HPT_OK;
     hpt_verification verification = {0};
     HPT_TRY(hpt_scheme_verify(&verification, scheme, error));
-    HPT_FAIL_IF(verification.verdict == HPT_VERDICT_REFUTED, HPT_REFUTED, hpt_scheme_name(scheme),
-                "The scheme does not multiply matrices: the equation of X_%d,%d Y_%d,%d in Z_%d,%d gives %s instead of %s.",
-                verification.a[0], verification.a[1], verification.b[0], verification.b[1], verification.c[0],
-                verification.c[1], verification.got, verification.expected);
+    HPT_FAIL_IF(
+        verification.verdict == HPT_VERDICT_REFUTED, HPT_REFUTED, hpt_scheme_name(scheme),
+        "The scheme does not multiply matrices: the equation of X_%d,%d Y_%d,%d in Z_%d,%d gives %s instead of %s.",
+        verification.a[0], verification.a[1], verification.b[0], verification.b[1], verification.c[0],
+        verification.c[1], verification.got, verification.expected);
     HPT_FAIL_IF(verification.verdict != HPT_VERDICT_PROVED || verification.border_degree > 0, HPT_UNDECIDED,
                 hpt_scheme_name(scheme), "The scheme is only approximately correct; kernels are made of proved ones.");
 done:

@@ -133,7 +133,9 @@ static int lua_render(lua_State *lua) {
     lua_setupvalue(lua, -2, 1); /* _ENV */
     lua_call(lua, 0, 0);
     if (out->failed) return luaL_error(lua, "out of memory");
-    lua_pushlstring(lua, out->data ? out->data : "", out->length);
+    /* without its last newline, so that $(render(...)) on a line of its own adds one, not two */
+    const size_t length = out->length && out->data[out->length - 1] == '\n' ? out->length - 1 : out->length;
+    lua_pushlstring(lua, out->data ? out->data : "", length);
     return 1;
 }
 
@@ -147,7 +149,8 @@ static int lua_refuse(lua_State *lua) {
 
 /* pairs() in key order: numbers first, then strings. Lua's own order depends on a random seed. */
 static const char ordered_pairs[] =
-    "local next, sort = next, table.sort return function(t) local keys = {} for k in next, t do keys[#keys + 1] = k end "
+    "local next, sort = next, table.sort return function(t) local keys = {} for k in next, t do keys[#keys + 1] = k "
+    "end "
     "sort(keys, function(a, b) local x, y = type(a), type(b) "
     "if x ~= y then return x < y end return a < b end) "
     "local i = 0 return function() i = i + 1 local k = keys[i] if k ~= nil then return k, t[k] end end end";
@@ -163,8 +166,11 @@ static void libraries_open(lua_State *lua) {
     static const struct {
         const char *name;
         lua_CFunction open;
-    } libraries[] = {{"_G", luaopen_base}, {"string", luaopen_string}, {"table", luaopen_table},
-                     {"math", luaopen_math}, {"utf8", luaopen_utf8}};
+    } libraries[] = {{"_G", luaopen_base},
+                     {"string", luaopen_string},
+                     {"table", luaopen_table},
+                     {"math", luaopen_math},
+                     {"utf8", luaopen_utf8}};
     static const char *const removed[] = {"load", "loadfile", "dofile", "print", "collectgarbage", "next", "warn"};
     for (size_t i = 0; i < HPT_COUNT(libraries); i++) {
         luaL_requiref(lua, libraries[i].name, libraries[i].open, 1);

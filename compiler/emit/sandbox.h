@@ -2,13 +2,12 @@
  *   - no io, os, debug, package or bytecode; files come only from the templates folder, through use() and render().
  *   - equal input gives equal output: pairs() goes through keys in order, and there is no clock and no random number.
  *   - values cross the border as JSON, in both directions.
- *   - a failure names the template and its line ("templates/kernels/gemm/wgmma.cu.tmpl:12"); an endless loop is stopped.
- * What Lua code finds besides the string, table, math and utf8 libraries:
- *   use(name)              the value that templates/NAME.lua returns (run once)
- *   render(path, values)   the text of a template; `values` are its variables
- *   refuse(message, where) ends the job: the caller asked for something that cannot be (usage, not a bug in a template)
- * Template language: a line whose first character that is not blank is `@` is Lua; elsewhere $(expression) puts a string
- * or number into the text.
+ *   - a failure names the template and its line ("templates/kernels/gemm/wgmma.cu.tmpl:12"); an endless loop is
+ * stopped. What Lua code finds besides the string, table, math and utf8 libraries: use(name)              the value
+ * that templates/NAME.lua returns (run once) render(path, values)   the text of a template without its last newline;
+ * `values` are its variables refuse(message, where) ends the job: the caller asked for something that cannot be (usage,
+ * not a bug in a template) Template language: a line whose first character that is not blank is `@` is Lua; elsewhere
+ * $(expression) puts a string or number into the text.
  */
 #ifndef HPT_SANDBOX_H
 #define HPT_SANDBOX_H

@@ -26,12 +26,23 @@ void hpt_lua_push_json(lua_State *lua, const json_t *value) {
             lua_rawseti(lua, -2, (lua_Integer)i + 1);
         }
         break;
-    case JSON_STRING: lua_pushlstring(lua, json_string_value(value), json_string_length(value)); break;
-    case JSON_INTEGER: lua_pushinteger(lua, json_integer_value(value)); break;
-    case JSON_REAL: lua_pushnumber(lua, json_real_value(value)); break;
-    case JSON_TRUE: lua_pushboolean(lua, 1); break;
-    case JSON_FALSE: lua_pushboolean(lua, 0); break;
-    default: lua_pushnil(lua);
+    case JSON_STRING:
+        lua_pushlstring(lua, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        lua_pushinteger(lua, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        lua_pushnumber(lua, json_real_value(value));
+        break;
+    case JSON_TRUE:
+        lua_pushboolean(lua, 1);
+        break;
+    case JSON_FALSE:
+        lua_pushboolean(lua, 0);
+        break;
+    default:
+        lua_pushnil(lua);
     }
 }
 
@@ -67,7 +78,8 @@ static json_t *object_from(lua_State *lua, int index, int depth) {
 json_t *hpt_lua_to_json(lua_State *lua, int index, int depth) {
     if (depth > DEEPEST || !lua_checkstack(lua, 8)) return NULL;
     switch (lua_type(lua, index)) {
-    case LUA_TBOOLEAN: return json_boolean(lua_toboolean(lua, index));
+    case LUA_TBOOLEAN:
+        return json_boolean(lua_toboolean(lua, index));
     case LUA_TSTRING: {
         size_t length;
         const char *text = lua_tolstring(lua, index, &length);
@@ -86,6 +98,7 @@ json_t *hpt_lua_to_json(lua_State *lua, int index, int depth) {
         }
         return length > 0 || empty ? array_from(lua, index, length, depth + 1) : object_from(lua, index, depth + 1);
     }
-    default: return NULL;
+    default:
+        return NULL;
     }
 }

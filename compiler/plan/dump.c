@@ -12,19 +12,18 @@ static json_t *slot_json(const hpt_slot *slot) {
 static json_t *operand_json(const hpt_operand *operand, const char *type, const char *letter, bool transposed) {
     json_t *slots = json_array();
     for (int32_t i = 0; i < operand->slot_count; i++) json_array_append_new(slots, slot_json(&operand->slots[i]));
-    return json_pack("{s:s,s:s,s:b,s:i,s:i,s:i,s:o}", "name", letter, "type", type, "rows_contiguous", transposed, "rows",
-                     operand->rows, "cols", operand->cols, "computed", operand->computed, "slots", slots);
+    return json_pack("{s:s,s:s,s:b,s:i,s:i,s:i,s:o}", "name", letter, "type", type, "rows_contiguous", transposed,
+                     "rows", operand->rows, "cols", operand->cols, "computed", operand->computed, "slots", slots);
 }
 
 static json_t *steps_json(const hpt_plan *plan) {
     json_t *steps = json_array();
     for (int32_t i = 0; i < plan->step_count; i++) {
         const hpt_plan_step *step = &plan->steps[i];
-        json_array_append_new(steps,
-                              json_pack("{s:i,s:i,s:i,s:b,s:i,s:i,s:i,s:i}", "product", step->product, "accumulator",
-                                        step->accumulator, "chain", step->chain, "fresh", step->fresh, "x_slot",
-                                        step->x_slot, "y_slot", step->y_slot, "first_fill", step->first_fill,
-                                        "fill_count", step->fill_count));
+        json_array_append_new(steps, json_pack("{s:i,s:i,s:i,s:b,s:i,s:i,s:i,s:i}", "product", step->product,
+                                               "accumulator", step->accumulator, "chain", step->chain, "fresh",
+                                               step->fresh, "x_slot", step->x_slot, "y_slot", step->y_slot,
+                                               "first_fill", step->first_fill, "fill_count", step->fill_count));
     }
     return steps;
 }
@@ -32,9 +31,9 @@ static json_t *steps_json(const hpt_plan *plan) {
 static json_t *fills_json(const hpt_plan *plan) {
     json_t *fills = json_array();
     for (int32_t i = 0; i < plan->fill_count; i++)
-        json_array_append_new(fills, json_pack("{s:f,s:i,s:i}", "weight", plan->fills[i].weight, "first_target",
-                                               plan->fills[i].first_target, "target_count",
-                                               plan->fills[i].target_count));
+        json_array_append_new(fills,
+                              json_pack("{s:f,s:i,s:i}", "weight", plan->fills[i].weight, "first_target",
+                                        plan->fills[i].first_target, "target_count", plan->fills[i].target_count));
     return fills;
 }
 

@@ -3,8 +3,8 @@
  * Data are independent N(0,1), so an element of a block's product has variance K/m, here taken as 1, and a linear
  * combination of products has the squared norm of its coefficients in the basis X_ij Y_kl. Rounding to a type with unit
  * roundoff u makes an independent error of root mean square 0.425 u relative to the value (measured: 1.66e-3 for bf16,
- * 2.1e-4 for f16). Errors added up: rounding of operand forms, rounding of the prefix sum at every write, and rounding of
- * the output block after every add. The bound is 1.5 times the worst output block. DESIGN section 6.
+ * 2.1e-4 for f16). Errors added up: rounding of operand forms, rounding of the prefix sum at every write, and rounding
+ * of the output block after every add. The bound is 1.5 times the worst output block. DESIGN section 6.
  */
 #include "plan/plan.h"
 #include <math.h>
@@ -39,8 +39,8 @@ static bool form_rounds(const hpt_slot *slot, hpt_type in, hpt_type forms) {
     return slot->count > 1 || fabs(frexp(slot->terms[0].weight, &exponent)) != 0.5;
 }
 
-/* rho as the schedule has it: the coefficient of step t's product in block c is lambda_t times the sum of the weights of
- * the writes at and after t in its chain. */
+/* rho as the schedule has it: the coefficient of step t's product in block c is lambda_t times the sum of the weights
+ * of the writes at and after t in its chain. */
 typedef struct error_model {
     size_t combination, blocks;
     double *sum;    /* prefix sums, one per accumulator */
@@ -110,7 +110,7 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
 hpt_status hpt_plan_numerics(hpt_plan *plan, const hpt_plan_request *request, hpt_error *error) {
     hpt_status status = HPT_OK;
     error_model model = {.combination = (size_t)plan->n * (size_t)plan->m * (size_t)plan->m * (size_t)plan->p,
-                   .blocks = (size_t)plan->n * (size_t)plan->p};
+                         .blocks = (size_t)plan->n * (size_t)plan->p};
     size_t numbers;
     const bool full = hpt_mul_size(&numbers, model.combination, model.blocks) && numbers <= LARGEST_MODEL;
     model.error = calloc(model.blocks, sizeof(double));

@@ -111,10 +111,11 @@ static hpt_status check_numbers(const hpt_plan_request *request, hpt_error *erro
         for (int32_t j = 0; j < request->u[i].count; j++) finite = finite && fabs(request->u[i].weight[j]) < 1e4;
         for (int32_t j = 0; j < request->v[i].count; j++) finite = finite && fabs(request->v[i].weight[j]) < 1e4;
         for (int32_t j = 0; j < step->write_count; j++) finite = finite && fabs(step->writes[j].weight.value) < 1e4;
-        HPT_FAIL_IF(!finite || fabs(step->scale.value) >= 1e4, HPT_UNSUPPORTED, "",
-                    "Product %d has a coefficient, scale or weight of 10^4 or more (or none that is a real number): 16-bit "
-                    "forms cannot hold what it makes.",
-                    i + 1);
+        HPT_FAIL_IF(
+            !finite || fabs(step->scale.value) >= 1e4, HPT_UNSUPPORTED, "",
+            "Product %d has a coefficient, scale or weight of 10^4 or more (or none that is a real number): 16-bit "
+            "forms cannot hold what it makes.",
+            i + 1);
     }
 done:
     return status;

@@ -27,7 +27,7 @@ typedef struct hpt_row { /* one product's coefficients on one operand, entries r
 } hpt_row;
 
 typedef struct hpt_plan_request {
-    const char *name;    /* of the scheme */
+    const char *name;     /* of the scheme */
     const hpt_row *u, *v; /* rank rows each */
     const hpt_schedule *schedule;
     hpt_type x, y, c, forms;

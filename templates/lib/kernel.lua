@@ -36,6 +36,9 @@ function M.manifest(context, kernel, variant, more)
   return manifest
 end
 
+-- kernel.cu of a package
+function M.source(template, values) return render(template, values) .. "\n" end
+
 -- Constructors of kernel arguments
 function M.pointer(buffer) return {type = "pointer", buffer = buffer, offset = 0} end
 function M.i32(value) return {type = "i32", value = value} end

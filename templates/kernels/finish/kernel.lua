@@ -27,7 +27,7 @@ local function make(context)
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. type .. "."},
     plan = {threads = THREADS},
   })
-  local text = render("kernels/finish/finish.cu.tmpl", {
+  local text = K.source("kernels/finish/finish.cu.tmpl", {
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, threads = THREADS,
   })
   return {text = text, manifest = manifest}

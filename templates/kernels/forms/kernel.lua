@@ -68,7 +68,7 @@ local function make(context)
     plan = {operand = operand.name, slots = #operand.slots, computed = operand.computed, threads = s.threads,
             how = s.written_out and "written out" or s.staged and "table, blocks in shared memory" or "table, blocks read again"},
   })
-  local text = render("kernels/forms/forms.cu.tmpl", {
+  local text = K.source("kernels/forms/forms.cu.tmpl", {
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, shape = s,
   })
   return {text = text, manifest = manifest}

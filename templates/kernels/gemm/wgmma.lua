@@ -110,7 +110,7 @@ local function make(context)
                 note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
     plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {TILE_M, g.tile_n, TILE_K}},
   })
-  local text = render("kernels/gemm/wgmma.cu.tmpl", setmetatable({
+  local text = K.source("kernels/gemm/wgmma.cu.tmpl", setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
     y_plain = y_plain, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
