@@ -12,7 +12,7 @@ static uint32_t field(uint64_t bits, uint32_t low, uint32_t width) {
 /* ---- shared-memory descriptor
  * ---------------------------------------------------------------------------------------- */
 hpt_status hpt_matrix_descriptor_decode(hpt_matrix_descriptor *out, uint64_t bits, hpt_error *error) {
-    static const char where[] = "tcgen05 matrix descriptor";
+    static const char where[] = "matrix descriptor";
     static const int swizzles[8] = {0, 128, 128, -1, 64, -1, 32, -1};
     uint32_t mode = field(bits, 61, 3);
     REFUSE_IF(field(bits, 46, 3) != 1, "Bits 46-48 are %u and must be 1 (a Hopper descriptor has 0).",
@@ -65,7 +65,7 @@ uint32_t hpt_matrix_address_mn_major(const hpt_matrix_descriptor *matrix, uint32
  * ------------------------------------------------------------------------------------------- */
 static hpt_status type_decode(hpt_mma_type *out, hpt_mma_kind kind, uint32_t code, const char *operand,
                               hpt_error *error) {
-    static const char where[] = "tcgen05 instruction descriptor";
+    static const char where[] = "instruction descriptor";
     switch (kind) {
     case HPT_MMA_F16:
         REFUSE_IF(code > 1, "Type code %u of %s is not f16 (0) or bf16 (1).", code, operand);
@@ -76,10 +76,9 @@ static hpt_status type_decode(hpt_mma_type *out, hpt_mma_kind kind, uint32_t cod
         *out = HPT_MMA_T_TF32;
         return HPT_OK;
     case HPT_MMA_F8F6F4:
-        if (code >= 2 && code <= 5 && code != 2)
+        if (code >= 2 && code <= 5)
             return hpt_error_set(error, HPT_UNSUPPORTED, where, "Type code %u of %s (under 8 bits) is not modelled.",
                                  code, operand);
-        if (code == 2) return hpt_error_set(error, HPT_UNSUPPORTED, where, "Type e2m3 of %s is not modelled.", operand);
         REFUSE_IF(code > 1, "Type code %u of %s does not exist.", code, operand);
         *out = code ? HPT_MMA_T_E5M2 : HPT_MMA_T_E4M3;
         return HPT_OK;
@@ -88,7 +87,7 @@ static hpt_status type_decode(hpt_mma_type *out, hpt_mma_kind kind, uint32_t cod
 }
 
 static hpt_status extent_check(const hpt_mma_shape *shape, hpt_error *error) {
-    static const char where[] = "tcgen05 instruction descriptor";
+    static const char where[] = "instruction descriptor";
     uint32_t half = 64 * shape->cta_group, step = shape->cta_group == 1 && shape->m == 64 ? 8 : 16;
     REFUSE_IF(shape->m != half && shape->m != 2 * half, "M = %u; cta_group::%u has M = %u or %u.", shape->m,
               shape->cta_group, half, 2 * half);
@@ -99,7 +98,7 @@ static hpt_status extent_check(const hpt_mma_shape *shape, hpt_error *error) {
 
 hpt_status hpt_mma_shape_decode(hpt_mma_shape *out, hpt_mma_kind kind, uint32_t cta_group, uint32_t bits,
                                 hpt_error *error) {
-    static const char where[] = "tcgen05 instruction descriptor";
+    static const char where[] = "instruction descriptor";
     static const uint32_t element[] = {[HPT_MMA_F16] = 2, [HPT_MMA_TF32] = 4, [HPT_MMA_F8F6F4] = 1};
     hpt_status status = HPT_OK;
     uint32_t d = field(bits, 4, 2);

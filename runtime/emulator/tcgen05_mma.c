@@ -102,7 +102,7 @@ static hpt_status a_from_tmem(const hpt_mma *mma, const operand *op, hpt_tmem *c
         for (uint32_t row = 0; row < rows; row++)
             for (uint32_t k = 0; k < op->k; k++) {
                 uint32_t c = column + k / per_cell, shift = 8 * op->element * (k % per_cell);
-                HPT_FAIL_IF(!tmem[cta]->written[row][c], HPT_EMULATOR, "tcgen05.mma",
+                HPT_FAIL_IF(!tmem[cta]->written[row][c], HPT_EMULATOR, "unwritten",
                             "A in lane %u, column %u of tensor memory was never written.", row, c);
                 uint32_t bits = tmem[cta]->cell[row][c] >> shift;
                 a[(cta * rows + row) * MAX_K + k] = element_of(op, (const uint8_t *)&bits);
@@ -180,7 +180,7 @@ hpt_status hpt_mma_execute(const hpt_mma *mma, hpt_tmem *const tmem[2], hpt_mma_
         }
         store_row(mma, tmem, row, sum, &unwritten);
     }
-    HPT_FAIL_IF(unwritten, HPT_EMULATOR, "tcgen05.mma", "D is added to (enable-input-d) but was never written.");
+    HPT_FAIL_IF(unwritten, HPT_EMULATOR, "unwritten", "D is added to (enable-input-d) but was never written.");
 done:
     return status;
 }

@@ -9,7 +9,9 @@ static const uint32_t NO_STREAM = UINT32_MAX;
 typedef enum op_kind { OP_MMA, OP_COPY, OP_COMMIT } op_kind;
 typedef struct op {
     op_kind kind;
+    hpt_tcgen05_warp who;
     uint32_t stream, number;
+    uint32_t *clock; /* what its thread knew; a commit passes it on */
     hpt_mma mma;
     struct {
         hpt_tmem_copy_shape shape;
@@ -17,7 +19,6 @@ typedef struct op {
         hpt_matrix_descriptor source;
     } copy;
     uint32_t address, mask; /* commit */
-    uint32_t *clock;        /* commit: what its thread knew */
 } op;
 
 struct hpt_tcgen05 {
@@ -28,6 +29,7 @@ struct hpt_tcgen05 {
     uint32_t *issued;       /* a clock: operations of every stream so far */
     op *queue;
     size_t queued, queue_capacity;
+    hpt_tcgen05_running now;
     hpt_tcgen05_counts counts;
 };
 
@@ -77,7 +79,7 @@ hpt_status hpt_tcgen05_fence_after(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_
     HPT_FAIL_NO_MEMORY(known);
     for (uint32_t warp = 0; warp < 2 * unit->host.warps_per_cta; warp++) /* the streams of the pair only */
         for (uint32_t kind = 0; kind < HPT_TCGEN05_STREAMS; kind++) {
-            uint32_t at = stream_of(unit, (hpt_tcgen05_warp){0, warp}, (enum stream_kind)kind);
+            uint32_t at = stream_of(unit, (hpt_tcgen05_warp){.warp = warp}, (enum stream_kind)kind);
             if (at < unit->host.clock_size && known[at] < clock_of(unit, who)[at]) known[at] = clock_of(unit, who)[at];
         }
 done:
@@ -123,21 +125,21 @@ static const char *missing(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_tou
     return "it was not committed to an mbarrier that this warp waited for";
 }
 
-static hpt_status conflict(hpt_tcgen05 *unit, const char *where, hpt_tcgen05_warp who, const region *at,
+static hpt_status conflict(hpt_tcgen05 *unit, const char *what, hpt_tcgen05_warp who, const region *at,
                            uint32_t quarter, uint32_t column, hpt_tmem_touch touch, hpt_error *error) {
     static const char *const names[HPT_TCGEN05_STREAMS] = {"tcgen05.mma or cp", "tcgen05.ld", "tcgen05.st"};
     return hpt_error_set(
-        error, HPT_EMULATOR, where,
-        "Column %u of tensor memory (CTA %u, lanes %u to %u) may still be in use by %s number %u of warp %u of "
+        error, HPT_EMULATOR, "in flight",
+        "%s: column %u of tensor memory (CTA %u, lanes %u to %u) may still be in use by %s number %u of warp %u of "
         "CTA %u: %s.",
-        column, unit->first_cta + at->cta, 32 * quarter, 32 * quarter + 31, names[stream_kind(unit, touch.agent)],
+        what, column, unit->first_cta + at->cta, 32 * quarter, 32 * quarter + 31, names[stream_kind(unit, touch.agent)],
         touch.operation, stream_warp(unit, touch.agent) % unit->host.warps_per_cta,
         unit->first_cta + stream_cta(unit, touch.agent), missing(unit, who, touch));
 }
 
 /* Checks that `who` may touch the region now; what `mma_stream` (or NO_STREAM) did is in order by itself. */
-static hpt_status region_check(hpt_tcgen05 *unit, const char *where, hpt_tcgen05_warp who, const region *at,
-                               bool writes, uint32_t mma_stream, hpt_error *error) {
+static hpt_status region_check(hpt_tcgen05 *unit, const char *what, hpt_tcgen05_warp who, const region *at, bool writes,
+                               uint32_t mma_stream, hpt_error *error) {
     hpt_status status = HPT_OK;
     const uint32_t *known = known_to(unit, who);
     const hpt_tmem *tmem = unit->tmem[at->cta];
@@ -146,9 +148,9 @@ static hpt_status region_check(hpt_tcgen05 *unit, const char *where, hpt_tcgen05
         for (uint32_t c = at->column; c < at->column + at->width; c++) {
             hpt_tmem_touch writer = tmem->writer[q][c], reader = tmem->reader[q][c];
             if (writer.operation > known[writer.agent] && writer.agent != mma_stream)
-                HPT_TRY(conflict(unit, where, who, at, q, c, writer, error));
+                HPT_TRY(conflict(unit, what, who, at, q, c, writer, error));
             if (writes && reader.operation > known[reader.agent] && reader.agent != mma_stream)
-                HPT_TRY(conflict(unit, where, who, at, q, c, reader, error));
+                HPT_TRY(conflict(unit, what, who, at, q, c, reader, error));
         }
 done:
     return status;
@@ -192,6 +194,7 @@ void hpt_tcgen05_destroy(hpt_tcgen05 *unit) {
 }
 
 hpt_tmem *hpt_tcgen05_tmem(hpt_tcgen05 *unit, uint32_t cta) { return unit->tmem[cta & 1]; }
+hpt_tcgen05_running hpt_tcgen05_now(const hpt_tcgen05 *unit) { return unit->now; }
 hpt_tcgen05_counts hpt_tcgen05_count(const hpt_tcgen05 *unit) { return unit->counts; }
 
 hpt_status hpt_tcgen05_group_check(hpt_tcgen05 *unit, uint32_t cta_group, hpt_error *error) {
@@ -207,7 +210,7 @@ hpt_status hpt_tcgen05_alloc(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t c
     hpt_status status = HPT_OK;
     hpt_tmem *tmem = unit->tmem[who.cta & 1];
     HPT_TRY(hpt_tmem_columns_check(columns, error));
-    HPT_FAIL_IF(tmem->permit_gone, HPT_EMULATOR, "tcgen05.alloc", "The CTA gave up its right to allocate before.");
+    HPT_FAIL_IF(tmem->permit_gone, HPT_EMULATOR, "allocation", "The CTA gave up its right to allocate before.");
     *blocked = !hpt_tmem_alloc(tmem, columns, base);
 done:
     return status;
@@ -227,15 +230,23 @@ done:
 
 void hpt_tcgen05_relinquish(hpt_tcgen05 *unit, hpt_tcgen05_warp who) { unit->tmem[who.cta & 1]->permit_gone = true; }
 
-static hpt_status enqueue(hpt_tcgen05 *unit, const op *item, hpt_error *error) {
+/* Takes a snapshot of what the thread knows along. */
+static hpt_status enqueue(hpt_tcgen05 *unit, op item, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    item.clock = malloc(unit->host.clock_size * sizeof *item.clock);
+    HPT_FAIL_NO_MEMORY(item.clock);
+    memcpy(item.clock, clock_of(unit, item.who), unit->host.clock_size * sizeof *item.clock);
     if (unit->queued == unit->queue_capacity) {
         size_t capacity = unit->queue_capacity ? 2 * unit->queue_capacity : 64;
         op *grown = realloc(unit->queue, capacity * sizeof *grown);
-        if (!grown) return hpt_error_set(error, HPT_NO_MEMORY, "", "Out of memory.");
+        HPT_FAIL_NO_MEMORY(grown);
         unit->queue = grown, unit->queue_capacity = capacity;
     }
-    unit->queue[unit->queued++] = *item;
-    return HPT_OK;
+    unit->queue[unit->queued++] = item;
+    item.clock = NULL;
+done:
+    free(item.clock);
+    return status;
 }
 
 static bool columns_meet(uint32_t a, uint32_t a_width, uint32_t b, uint32_t b_width) {
@@ -262,7 +273,7 @@ static hpt_status pipeline_check(const hpt_tcgen05 *unit, const hpt_mma *mma, hp
 hpt_status hpt_tcgen05_mma(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_mma *mma, hpt_error *error) {
     hpt_status status = HPT_OK;
     uint32_t stream = stream_of(unit, who, STREAM_ASYNC), pair = mma->shape.cta_group == 2;
-    op item = {.kind = OP_MMA, .stream = stream, .mma = *mma};
+    op item = {.kind = OP_MMA, .who = who, .stream = stream, .mma = *mma};
     HPT_FAIL_IF(pair && who.cta & 1, HPT_EMULATOR, "tcgen05.mma",
                 "cta_group::2 is issued by the even CTA of the pair only; this is CTA %u.", unit->first_cta + who.cta);
     HPT_TRY(pipeline_check(unit, mma, error));
@@ -278,7 +289,7 @@ hpt_status hpt_tcgen05_mma(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_mm
         HPT_TRY(region_check(unit, "tcgen05.mma", who, &a, false, stream, error));
         region_touch(unit, &a, false, stream);
     }
-    HPT_TRY(enqueue(unit, &item, error));
+    HPT_TRY(enqueue(unit, item, error));
     unit->counts.mma++;
     unit->counts.macs += (uint64_t)mma->shape.m * mma->shape.n * mma->shape.k;
 done:
@@ -299,7 +310,7 @@ hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_co
                             uint32_t address, uint64_t source, hpt_error *error) {
     hpt_status status = HPT_OK;
     uint32_t stream = stream_of(unit, who, STREAM_ASYNC), width = copies[shape].bytes / 4;
-    op item = {.kind = OP_COPY, .stream = stream};
+    op item = {.kind = OP_COPY, .who = who, .stream = stream};
     item.copy.shape = shape, item.copy.address = address, item.copy.ctas = cta_group, item.copy.cta = who.cta & 1;
     HPT_FAIL_IF(address >> 16, HPT_EMULATOR, "tcgen05.cp", "The address must name lane 0, not %u.", address >> 16);
     HPT_TRY(hpt_matrix_descriptor_decode(&item.copy.source, source, error));
@@ -310,7 +321,7 @@ hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_co
         HPT_TRY(region_check(unit, "tcgen05.cp", who, &to, true, NO_STREAM, error));
         region_touch(unit, &to, true, stream);
     }
-    HPT_TRY(enqueue(unit, &item, error));
+    HPT_TRY(enqueue(unit, item, error));
     unit->counts.copies++;
 done:
     return status;
@@ -320,17 +331,14 @@ hpt_status hpt_tcgen05_commit(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t 
                               hpt_error *error) {
     hpt_status status = HPT_OK;
     uint32_t stream = stream_of(unit, who, STREAM_ASYNC);
-    op item = {.kind = OP_COMMIT, .stream = stream, .number = unit->issued[stream], .address = address, .mask = mask};
-    item.clock = calloc(unit->host.clock_size, sizeof *item.clock);
-    HPT_FAIL_NO_MEMORY(item.clock);
+    op item = {.kind = OP_COMMIT, .who = who, .stream = stream, .address = address, .mask = mask};
+    item.number = unit->issued[stream];
     HPT_TRY(hpt_tcgen05_fence_before(unit, who, error)); /* a commit implies it */
-    clock_join(unit, item.clock, clock_of(unit, who));
-    if (item.clock[stream] < item.number) item.clock[stream] = item.number;
-    HPT_TRY(enqueue(unit, &item, error));
-    item.clock = NULL;
+    HPT_TRY(enqueue(unit, item, error));
+    uint32_t *clock = unit->queue[unit->queued - 1].clock;
+    if (clock[stream] < item.number) clock[stream] = item.number;
     unit->counts.commits++;
 done:
-    free(item.clock);
     return status;
 }
 
@@ -438,20 +446,21 @@ hpt_status hpt_tcgen05_step(hpt_tcgen05 *unit, bool *pending, hpt_error *error) 
         op item = unit->queue[chosen];
         unit->queued--;
         memmove(&unit->queue[chosen], &unit->queue[chosen + 1], (unit->queued - chosen) * sizeof *unit->queue);
+        unit->now = (hpt_tcgen05_running){item.who, item.stream, item.number, item.clock};
         switch (item.kind) {
         case OP_MMA:
-            HPT_TRY(mma_run(unit, &item, error));
+            status = mma_run(unit, &item, error);
             break;
         case OP_COPY:
-            HPT_TRY(copy_run(unit, &item, error));
+            status = copy_run(unit, &item, error);
             break;
         case OP_COMMIT:
             status = commit_run(unit, &item, error);
-            free(item.clock);
             break;
         }
+        free(item.clock);
+        unit->now.clock = NULL;
     }
-done:
     *pending = unit->queued > 0;
     return status;
 }
@@ -463,11 +472,11 @@ hpt_status hpt_tcgen05_exit(hpt_tcgen05 *unit, uint32_t cta, hpt_error *error) {
         const op *item = &unit->queue[i];
         bool ours = item->kind == OP_COMMIT ? item->mask >> (unit->first_cta + (cta & 1)) & 1
                                             : unit->cta_group == 2 || stream_cta(unit, item->stream) == (cta & 1);
-        HPT_FAIL_IF(ours, HPT_EMULATOR, "tcgen05",
+        HPT_FAIL_IF(ours, HPT_EMULATOR, "leak",
                     "CTA %u exits while a tcgen05 operation that uses its memory is in flight.",
                     unit->first_cta + (cta & 1));
     }
-    HPT_FAIL_IF(leaked, HPT_EMULATOR, "tcgen05", "CTA %u exits with %u columns of tensor memory still allocated.",
+    HPT_FAIL_IF(leaked, HPT_EMULATOR, "leak", "CTA %u exits with %u columns of tensor memory still allocated.",
                 unit->first_cta + (cta & 1), leaked);
 done:
     return status;

@@ -39,8 +39,17 @@ hpt_tmem *hpt_tcgen05_tmem(hpt_tcgen05 *unit, uint32_t cta);
 
 typedef struct hpt_tcgen05_warp { /* who acts */
     uint32_t cta;                 /* 0 or 1: rank in the pair */
-    uint32_t warp;                /* 0 .. 31 */
+    uint32_t warp;                /* in its CTA, below 32 */
+    const void *tag;              /* the host's: which instruction; comes back with late operations */
 } hpt_tcgen05_warp;
+
+/* The queued operation that is happening now: what `fetch` and errors of hpt_tcgen05_step are about. */
+typedef struct hpt_tcgen05_running {
+    hpt_tcgen05_warp who;
+    uint32_t stream, number; /* its component, and its time there */
+    const uint32_t *clock;   /* what its thread knew when it was issued */
+} hpt_tcgen05_running;
+hpt_tcgen05_running hpt_tcgen05_now(const hpt_tcgen05 *unit);
 
 /* All instructions of a kernel must name one cta_group; call first for each of them that has one. */
 hpt_status hpt_tcgen05_group_check(hpt_tcgen05 *unit, uint32_t cta_group, hpt_error *error);

@@ -5,7 +5,7 @@ enum { INSIDE = 0xFFFF, GRAINS = HPT_TMEM_COLUMNS / HPT_TMEM_GRAIN };
 
 hpt_status hpt_tmem_columns_check(uint32_t columns, hpt_error *error) {
     if (columns >= 32 && columns <= 512 && !(columns & (columns - 1))) return HPT_OK;
-    return hpt_error_set(error, HPT_EMULATOR, "tcgen05.alloc",
+    return hpt_error_set(error, HPT_EMULATOR, "allocation",
                          "%u columns of tensor memory: must be a power of two from 32 to 512.", columns);
 }
 
@@ -25,7 +25,7 @@ bool hpt_tmem_alloc(hpt_tmem *tmem, uint32_t columns, uint32_t *base) {
 hpt_status hpt_tmem_dealloc(hpt_tmem *tmem, uint32_t base, uint32_t columns, hpt_error *error) {
     uint32_t first = base / HPT_TMEM_GRAIN, column = base & 0xFFFF;
     if (base >= HPT_TMEM_COLUMNS || base % HPT_TMEM_GRAIN || tmem->owner[first] != columns)
-        return hpt_error_set(error, HPT_EMULATOR, "tcgen05.dealloc",
+        return hpt_error_set(error, HPT_EMULATOR, "allocation",
                              "Address 0x%08x with %u columns is not an allocation of tensor memory.", base, columns);
     for (uint32_t i = 0; i < columns / HPT_TMEM_GRAIN; i++) tmem->owner[first + i] = 0;
     for (uint32_t lane = 0; lane < HPT_TMEM_LANES; lane++)
@@ -46,7 +46,7 @@ uint32_t hpt_tmem_allocated(const hpt_tmem *tmem) {
 hpt_status hpt_tmem_range_check(const hpt_tmem *tmem, uint32_t column, uint32_t count, hpt_error *error) {
     for (uint32_t c = column; c < column + count; c++)
         if (c >= HPT_TMEM_COLUMNS || !tmem->owner[c / HPT_TMEM_GRAIN])
-            return hpt_error_set(error, HPT_EMULATOR, "tensor memory",
+            return hpt_error_set(error, HPT_EMULATOR, "allocation",
                                  "Column %u of the accessed columns %u to %u is not allocated.", c, column,
                                  column + count - 1);
     return HPT_OK;
@@ -73,11 +73,11 @@ hpt_status hpt_tmem_access_check(const hpt_tmem *tmem, const hpt_tmem_access *ac
                                  hpt_error *error) {
     uint32_t lane = access->address >> 16, lanes = shapes[access->shape].lanes;
     if (lane / 32 != quarter)
-        return hpt_error_set(error, HPT_EMULATOR, "tensor memory",
+        return hpt_error_set(error, HPT_EMULATOR, "lanes",
                              "A warp of rank %u in its warpgroup reaches lanes %u to %u, not lane %u.", quarter,
                              32 * quarter, 32 * quarter + 31, lane);
     if (lane % lanes)
-        return hpt_error_set(error, HPT_EMULATOR, "tensor memory",
+        return hpt_error_set(error, HPT_EMULATOR, "lanes",
                              "Lane %u of the address must be a multiple of %u for this shape.", lane, lanes);
     return hpt_tmem_range_check(tmem, access->address & 0xFFFF, hpt_tmem_width(access), error);
 }
@@ -105,7 +105,7 @@ hpt_status hpt_tmem_load(const hpt_tmem *tmem, const hpt_tmem_access *access, ui
                 written = written && tmem->written[lane][column + 1];
             }
             if (!written)
-                return hpt_error_set(error, HPT_EMULATOR, "tcgen05.ld",
+                return hpt_error_set(error, HPT_EMULATOR, "unwritten",
                                      "Lane %u, column %u of tensor memory is read but was never written.", lane,
                                      column);
             registers[t * count + r] = value;

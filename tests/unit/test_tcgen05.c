@@ -157,9 +157,11 @@ static void check_product(const product *p) {
             lay_out(m->shared[cta], A_AT, p->span_a, p->mn_a, p->type, element, rows_a, depth, a + cta * rows_a * 32);
         mma.b =
             lay_out(m->shared[cta], B_AT, p->span_b, p->mn_b, p->type, element, rows_b, depth, b + cta * rows_b * 32);
-        assert_int_equal(hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){cta, 2}, 512, &base, &blocked, &error), HPT_OK);
+        assert_int_equal(
+            hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){.cta = cta, .warp = 2}, 512, &base, &blocked, &error),
+            HPT_OK);
     }
-    hpt_tcgen05_warp issuer = {0, 1};
+    hpt_tcgen05_warp issuer = {.warp = 1};
     bool pending = true;
     for (int pass = 0; pass < 2; pass++) {
         uint32_t bits = instruction(p->kind, p->type, p->m, p->n, p->mn_a, p->mn_b, pass);
@@ -273,7 +275,7 @@ static void test_allocation(void **state) {
     (void)state;
     machine *m = machine_create(1);
     hpt_error error = {0};
-    hpt_tcgen05_warp warp = {0, 2};
+    hpt_tcgen05_warp warp = {.warp = 2};
     uint32_t first, second;
     bool blocked;
     assert_int_equal(hpt_tcgen05_alloc(m->unit, warp, 48, &first, &blocked, &error), HPT_EMULATOR);
@@ -307,7 +309,7 @@ static void test_loads_and_stores(void **state) {
     hpt_error error = {0};
     for (size_t i = 0; i < HPT_COUNT(accesses); i++) {
         machine *m = machine_create(i + 1);
-        hpt_tcgen05_warp warp = {0, 5};
+        hpt_tcgen05_warp warp = {.warp = 5};
         uint32_t base, count = hpt_tmem_registers(&accesses[i]), in[32 * 32], out[32 * 32];
         bool blocked;
         assert_int_equal(hpt_tcgen05_alloc(m->unit, warp, 128, &base, &blocked, &error), HPT_OK);
@@ -365,13 +367,13 @@ typedef enum step {
 static hpt_status run_protocol(step skip, uint64_t seed, hpt_error *error) {
     hpt_status status = HPT_OK;
     machine *m = machine_create(seed);
-    hpt_tcgen05_warp issuer = {0, 1}, drain = {1, 6};
+    hpt_tcgen05_warp issuer = {.warp = 1}, drain = {.cta = 1, .warp = 6};
     uint32_t base, out[32 * 32];
     bool blocked, pending = true;
     hpt_mma mma = {.a = descriptor(A_AT, 16, 1024, 128), .b = descriptor(B_AT, 16, 1024, 128)};
     hpt_tmem_access access = {HPT_TMEM_32X32B, 32, false, 64u << 16};
     for (uint32_t cta = 0; cta < 2; cta++)
-        HPT_TRY(hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){cta, 2}, 256, &base, &blocked, error));
+        HPT_TRY(hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){.cta = cta, .warp = 2}, 256, &base, &blocked, error));
     HPT_TRY(hpt_mma_shape_decode(&mma.shape, HPT_MMA_F16, 2,
                                  instruction(HPT_MMA_F16, HPT_MMA_T_F16, 256, 64, false, false, false), error));
     for (int k = 0; k < 4; k++) {
@@ -417,18 +419,19 @@ static void test_queue_order(void **state) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         machine *m = machine_create(seed);
         hpt_error error = {0};
-        hpt_tcgen05_warp issuer = {0, 1};
+        hpt_tcgen05_warp issuer = {.warp = 1};
         uint32_t base;
         bool blocked, pending = true;
         hpt_mma mma = {.a = descriptor(A_AT, 16, 1024, 128), .b = descriptor(B_AT, 16, 1024, 128)};
         for (uint32_t cta = 0; cta < 2; cta++)
-            assert_int_equal(hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){cta, 2}, 256, &base, &blocked, &error),
-                             HPT_OK);
+            assert_int_equal(
+                hpt_tcgen05_alloc(m->unit, (hpt_tcgen05_warp){.cta = cta, .warp = 2}, 256, &base, &blocked, &error),
+                HPT_OK);
         assert_int_equal(hpt_mma_shape_decode(&mma.shape, HPT_MMA_F16, 2,
                                               instruction(HPT_MMA_F16, HPT_MMA_T_F16, 256, 64, false, false, false),
                                               &error),
                          HPT_OK);
-        assert_int_equal(hpt_tcgen05_mma(m->unit, (hpt_tcgen05_warp){1, 1}, &mma, &error), HPT_EMULATOR);
+        assert_int_equal(hpt_tcgen05_mma(m->unit, (hpt_tcgen05_warp){.cta = 1, .warp = 1}, &mma, &error), HPT_EMULATOR);
         assert_int_equal(hpt_tcgen05_mma(m->unit, issuer, &mma, &error), HPT_OK);
         mma.d = 32;
         assert_int_equal(hpt_tcgen05_mma(m->unit, issuer, &mma, &error), HPT_EMULATOR); /* overlaps */
@@ -450,7 +453,7 @@ static void test_copy(void **state) {
     (void)state;
     machine *m = machine_create(3);
     hpt_error error = {0};
-    hpt_tcgen05_warp warp = {0, 1};
+    hpt_tcgen05_warp warp = {.warp = 1};
     uint32_t base;
     bool blocked, pending = true;
     for (uint32_t i = 0; i < 4096; i++) m->shared[0][i] = (uint8_t)(i * 7);
