@@ -12,14 +12,14 @@ static float float_bits(uint32_t bits) {
     return value;
 }
 
-/* A small float: sign, `exponent` bits, `mantissa` bits; `infinite`: the largest exponent means infinity and NaN. */
+/* A small float: sign, `exponent` bits, `mantissa` bits; `infinite`: the largest exponent means infinity and NaN. Its
+ * bits moved to their place in an f32 give the value but for the bias, subnormals included. */
 static float small_float(uint32_t bits, uint32_t exponent, uint32_t mantissa, bool infinite) {
-    uint32_t e = bits >> mantissa & ((1u << exponent) - 1), m = bits & ((1u << mantissa) - 1);
-    int bias = (1 << (exponent - 1)) - 1;
-    float sign = bits >> (exponent + mantissa) & 1 ? -1.0f : 1.0f;
-    if (infinite && e == (1u << exponent) - 1) return m ? NAN : sign * INFINITY;
-    if (!e) return sign * ldexpf((float)m, 1 - bias - (int)mantissa);
-    return sign * ldexpf((float)(m | 1u << mantissa), (int)e - bias - (int)mantissa);
+    uint32_t size = bits & ((1u << (exponent + mantissa)) - 1), top = (1u << exponent) - 1;
+    uint32_t sign = bits >> (exponent + mantissa) & 1, rebias = 127u + 127u - (top >> 1);
+    if (infinite && size >> mantissa == top) return float_bits(sign << 31 | 0x7F800000u | size << (23 - mantissa));
+    float value = float_bits(size << (23 - mantissa)) * float_bits(rebias << 23);
+    return sign ? -value : value;
 }
 
 float hpt_mma_value(hpt_mma_type type, uint32_t bits) {
@@ -118,26 +118,29 @@ static bool lane_skipped(const hpt_mma *mma, uint32_t cta, uint32_t lane) {
     return mma->skip[4 * cta + lane / 32] >> (lane % 32) & 1;
 }
 
+static void store_cell(const hpt_mma *mma, uint32_t *cell, bool *written, float value, bool *unwritten) {
+    if (mma->accumulate) {
+        float before = mma->shape.d_f16 ? hpt_mma_value(HPT_MMA_T_F16, *cell & 0xFFFF) : float_bits(*cell);
+        *unwritten |= !*written;
+        value += mma->scale ? ldexpf(before, -(int)mma->scale) : before;
+    }
+    if (mma->shape.d_f16)
+        *cell = to_f16(value);
+    else
+        memcpy(cell, &value, sizeof value);
+    *written = true;
+}
+
 static void store_row(const hpt_mma *mma, hpt_tmem *const tmem[2], uint32_t row, const float *sum, bool *unwritten) {
-    const hpt_mma_shape *shape = &mma->shape;
-    uint32_t base = mma->d & 0xFFFF;
-    for (uint32_t j = 0; j < shape->n; j++) {
+    uint32_t width = hpt_mma_width(&mma->shape);
+    for (uint32_t j = 0; j < mma->shape.n; j += width) { /* columns that lie in one lane */
         uint32_t cta, lane, offset;
-        hpt_mma_place(shape, row, j, &cta, &lane, &offset);
+        hpt_mma_place(&mma->shape, row, j, &cta, &lane, &offset);
         if (lane_skipped(mma, cta, lane)) continue;
-        uint32_t *cell = &tmem[cta]->cell[lane][base + offset];
-        bool *written = &tmem[cta]->written[lane][base + offset];
-        float value = sum[j];
-        if (mma->accumulate) {
-            *unwritten |= !*written;
-            float before = shape->d_f16 ? hpt_mma_value(HPT_MMA_T_F16, *cell & 0xFFFF) : float_bits(*cell);
-            value += mma->scale ? ldexpf(before, -(int)mma->scale) : before;
-        }
-        if (shape->d_f16)
-            *cell = to_f16(value);
-        else
-            memcpy(cell, &value, sizeof value);
-        *written = true;
+        offset += mma->d & 0xFFFF;
+        for (uint32_t i = 0; i < width; i++)
+            store_cell(mma, &tmem[cta]->cell[lane][offset + i], &tmem[cta]->written[lane][offset + i], sum[j + i],
+                       unwritten);
     }
 }
 
@@ -174,9 +177,11 @@ hpt_status hpt_mma_execute(const hpt_mma *mma, hpt_tmem *const tmem[2], hpt_mma_
     bool unwritten = false;
     for (uint32_t row = 0; row < shape->m; row++) {
         float sum[MAX_N] = {0};
-        for (uint32_t k = 0; k < shape->k; k++) {
-            const float factor = a[row * MAX_K + k], *line = b + (size_t)k * MAX_N;
-            for (uint32_t j = 0; j < shape->n; j++) sum[j] += factor * line[j];
+        for (uint32_t k = 0; k < shape->k; k += 4) { /* k is 8, 16 or 32 */
+            const float *f = a + row * MAX_K + k, *line = b + (size_t)k * MAX_N;
+            for (uint32_t j = 0; j < shape->n; j++)
+                sum[j] +=
+                    f[0] * line[j] + f[1] * line[MAX_N + j] + f[2] * line[2 * MAX_N + j] + f[3] * line[3 * MAX_N + j];
         }
         store_row(mma, tmem, row, sum, &unwritten);
     }
