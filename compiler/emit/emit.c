@@ -24,7 +24,7 @@ done:
     return status;
 }
 
-hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
+hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *in = or_default(options->in_type, "f16");
@@ -52,7 +52,7 @@ hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_sch
     }
     request.u = u;
     request.v = v;
-    HPT_TRY(hpt_plan_make(out, &request, error));
+    HPT_TRY(hpt_kernel_plan_make(out, &request, error));
 done:
     hpt_arena_destroy(arena);
     return status;
@@ -99,20 +99,41 @@ done:
     return status;
 }
 
-hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_schedule *schedule,
-                    const hpt_emit_options *options, hpt_error *error) {
+hpt_status hpt_emit_make(json_t **files, hpt_kernel_plan **plan_out, const hpt_scheme *scheme,
+                         const hpt_schedule *schedule, const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_target *target;
-    hpt_plan *plan = NULL;
-    json_t *files = NULL, *content;
-    const char *path;
+    hpt_kernel_plan *plan = NULL;
+    *files = NULL;
     HPT_TRY(scheme_require_proved(scheme, error));
     HPT_TRY(hpt_target_find(&target, or_default(options->target, "sm_90a"), error));
     HPT_TRY(hpt_emit_plan(&plan, scheme, schedule, options, error));
-    HPT_TRY(hpt_emit_files(&files, or_default(options->op, "gemm"), plan, target, options->plan, error));
-    json_object_foreach(files, path, content) HPT_TRY(file_write(folder, path, content, error));
+    HPT_TRY(hpt_emit_files(files, or_default(options->op, "gemm"), plan, target, options->plan, error));
+    if (plan_out) {
+        *plan_out = plan;
+        plan = NULL;
+    }
+done:
+    hpt_kernel_plan_destroy(plan);
+    return status;
+}
+
+hpt_status hpt_emit_write(const char *folder, const json_t *files, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const char *path;
+    json_t *content;
+    json_object_foreach((json_t *)(uintptr_t)files, path, content) HPT_TRY(file_write(folder, path, content, error));
+done:
+    return status;
+}
+
+hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_schedule *schedule,
+                    const hpt_emit_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    json_t *files = NULL;
+    HPT_TRY(hpt_emit_make(&files, NULL, scheme, schedule, options, error));
+    HPT_TRY(hpt_emit_write(folder, files, error));
 done:
     json_decref(files);
-    hpt_plan_destroy(plan);
     return status;
 }

@@ -10,9 +10,13 @@
 #include <heptane/emit.h>
 
 /* The files of an operation as {"path": text or JSON}, a new reference. `overrides` as hpt_emit_options.plan. */
-hpt_status hpt_emit_files(json_t **out, const char *op, const hpt_plan *plan, const hpt_target *target,
+hpt_status hpt_emit_files(json_t **out, const char *op, const hpt_kernel_plan *plan, const hpt_target *target,
                           const char *overrides, hpt_error *error);
-hpt_status hpt_emit_plan(hpt_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
+/* Verifies, plans and renders; nothing is written. The plan is handed out too if `plan` is not NULL. */
+hpt_status hpt_emit_make(json_t **files, hpt_kernel_plan **plan, const hpt_scheme *scheme, const hpt_schedule *schedule,
+                         const hpt_emit_options *options, hpt_error *error);
+hpt_status hpt_emit_write(const char *folder, const json_t *files, hpt_error *error);
+hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     LARGEST_TEMPLATE = 1 << 20,
@@ -22,8 +21,7 @@ typedef struct sandbox_state {
 } sandbox_state;
 
 const char *hpt_templates_folder(void) {
-    return access(HPT_SOURCE_DIR "/templates/targets", R_OK) == 0 ? HPT_SOURCE_DIR "/templates"
-                                                                  : HPT_DATA_DIR "/templates";
+    return hpt_data_folder("templates", HPT_SOURCE_DIR "/templates", HPT_DATA_DIR "/templates");
 }
 
 static sandbox_state *sandbox_of(lua_State *lua) { return *(sandbox_state **)lua_getextraspace(lua); }

@@ -3,6 +3,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { DEEPEST = 64 };
 
@@ -60,6 +62,28 @@ static json_t *array_from(lua_State *lua, int index, lua_Integer length, int dep
     return array;
 }
 
+static int compare_keys(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Lua walks a table in an order that changes from run to run; what leaves it is sorted. */
+static json_t *object_sorted(json_t *object) {
+    const size_t count = json_object_size(object);
+    const char **keys = malloc((count + 1) * sizeof *keys), *key;
+    json_t *sorted = json_object(), *item;
+    size_t used = 0;
+    if (!keys || !sorted) {
+        json_decref(sorted);
+        sorted = NULL;
+        goto done;
+    }
+    json_object_foreach(object, key, item) keys[used++] = key;
+    qsort(keys, used, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < used; i++) json_object_set(sorted, keys[i], json_object_get(object, keys[i]));
+done:
+    free(keys);
+    json_decref(object);
+    return sorted;
+}
+
 static json_t *object_from(lua_State *lua, int index, int depth) {
     json_t *object = json_object();
     lua_pushnil(lua);
@@ -72,7 +96,7 @@ static json_t *object_from(lua_State *lua, int index, int depth) {
         }
         lua_pop(lua, 1);
     }
-    return object;
+    return object_sorted(object);
 }
 
 json_t *hpt_lua_to_json(lua_State *lua, int index, int depth) {

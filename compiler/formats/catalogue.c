@@ -3,16 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* The folder of the catalogue: the source tree's if it is there (a build that was not installed), else the installed.
- */
 static const char *folder(void) {
-    static const char *const folders[] = {HPT_SOURCE_DIR "/schemes", HPT_DATA_DIR "/schemes"};
-    struct stat info;
-    for (size_t i = 0; i < HPT_COUNT(folders); i++)
-        if (stat(folders[i], &info) == 0 && S_ISDIR(info.st_mode)) return folders[i];
-    return folders[HPT_COUNT(folders) - 1];
+    return hpt_data_folder("schemes", HPT_SOURCE_DIR "/schemes", HPT_DATA_DIR "/schemes");
 }
 
 /* n, m, p of ".../2x2x2/strassen.json", for sorting. */

@@ -11,6 +11,10 @@
 
 enum { HPT_FILE_LIMIT = 256 << 20 };
 
+/* What readers say about the third factor (see hpt_scheme_convention). */
+#define HPT_OUTPUT_PLAIN "third factor not transposed"
+#define HPT_OUTPUT_TRANSPOSED "third factor transposed"
+
 typedef struct hpt_source {
     const char *path;   /* as the user named it, without #MEMBER */
     const char *member; /* what follows '#', or NULL */

@@ -1,6 +1,7 @@
 /* Finds the file behind a name, the format behind its content, and the ring behind its coefficients. */
 #include "formats/catalogue.h"
 #include "formats/formats.h"
+#include "formats/settle.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,10 @@
 
 #define FORMAT(name, summary, detect, read, write)                                                                     \
     int detect(const hpt_source *source);                                                                              \
-    hpt_status read(hpt_scheme **out, const hpt_source *source, hpt_error *error);                                     \
-    hpt_status write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
+    hpt_status read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
 #include "formats/formats.def"
 #undef FORMAT
+#include "formats/writers.h"
 
 static const hpt_format formats[] = {
 #define FORMAT(name, summary, detect, read, write) {name, summary, detect, read, write},
@@ -69,24 +70,6 @@ done:
     return status;
 }
 
-/* Puts the scheme into the ring that was asked for; or into GF(2), if that is where its zeros and ones hold. */
-static hpt_status settle_ring(hpt_scheme **scheme, const hpt_read_options *options, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    hpt_scheme *moved = NULL;
-    const char *ring = options->ring;
-    if (!ring && (*scheme)->value_count == 1 && (*scheme)->ring.kind == HPT_RING_RATIONAL) {
-        hpt_verification verdict;
-        HPT_TRY(hpt_scheme_verify(&verdict, *scheme, error));
-        if (strcmp(verdict.ring, "GF(2)") == 0) ring = "GF(2)";
-    }
-    if (!ring) goto done;
-    HPT_TRY(hpt_scheme_over(&moved, *scheme, ring, error));
-    hpt_scheme_destroy(*scheme);
-    *scheme = moved;
-done:
-    return status;
-}
-
 /* "FILE#MEMBER" where FILE exists and the whole name does not. */
 static hpt_status split_member(char *path, const char **member) {
     char *mark = strrchr(path, '#');
@@ -117,7 +100,7 @@ hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_op
     source.bytes = bytes;
     HPT_TRY(choose_format(&format, &source, error));
     HPT_TRY(format->read(&scheme, &source, error));
-    HPT_TRY(settle_ring(&scheme, source.options, error));
+    HPT_TRY(hpt_scheme_settle(&scheme, source.options, error));
     *out = scheme;
     scheme = NULL;
 done:

@@ -16,7 +16,7 @@ static json_t *operand_json(const hpt_operand *operand, const char *type, const 
                      "rows", operand->rows, "cols", operand->cols, "computed", operand->computed, "slots", slots);
 }
 
-static json_t *steps_json(const hpt_plan *plan) {
+static json_t *steps_json(const hpt_kernel_plan *plan) {
     json_t *steps = json_array();
     for (int32_t i = 0; i < plan->step_count; i++) {
         const hpt_plan_step *step = &plan->steps[i];
@@ -28,7 +28,7 @@ static json_t *steps_json(const hpt_plan *plan) {
     return steps;
 }
 
-static json_t *fills_json(const hpt_plan *plan) {
+static json_t *fills_json(const hpt_kernel_plan *plan) {
     json_t *fills = json_array();
     for (int32_t i = 0; i < plan->fill_count; i++)
         json_array_append_new(fills,
@@ -37,7 +37,7 @@ static json_t *fills_json(const hpt_plan *plan) {
     return fills;
 }
 
-static json_t *targets_json(const hpt_plan *plan) {
+static json_t *targets_json(const hpt_kernel_plan *plan) {
     json_t *targets = json_array();
     for (int32_t i = 0; i < plan->target_count; i++)
         json_array_append_new(targets, json_pack("{s:i,s:i,s:b}", "row", plan->targets[i].row, "col",
@@ -45,7 +45,15 @@ static json_t *targets_json(const hpt_plan *plan) {
     return targets;
 }
 
-json_t *hpt_plan_json(const hpt_plan *plan) {
+static json_t *sections_json(const hpt_kernel_plan *plan) {
+    json_t *sections = json_array();
+    for (int32_t i = 0; i < plan->section_count; i++)
+        json_array_append_new(sections, json_pack("{s:i,s:i}", "first_step", plan->sections[i].first_step, "steps",
+                                                  plan->sections[i].steps));
+    return sections;
+}
+
+json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan) {
     json_t *scheme = json_pack("{s:s,s:s,s:i,s:i,s:i,s:i}", "name", plan->name, "hash", plan->hash, "n", plan->n, "m",
                                plan->m, "p", plan->p, "rank", plan->rank);
     json_t *chain = json_pack("{s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "method", plan->method, "accumulators",
@@ -53,10 +61,11 @@ json_t *hpt_plan_json(const hpt_plan *plan) {
                               plan->lower_bound, "optimal", plan->optimal, "alternates", plan->alternates);
     json_t *numerics = json_pack("{s:f,s:f,s:f}", "growth", plan->numerics.growth, "expected", plan->numerics.expected,
                                  "bound", plan->numerics.bound);
-    return json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:b,s:o,s:o,s:o}", "scheme", scheme, "chain", chain, "numerics",
-                     numerics, "c_type", hpt_type_name(plan->c_type), "forms_type", hpt_type_name(plan->forms_type),
-                     "x", operand_json(&plan->x, hpt_type_name(plan->x_type), "X", plan->x_transposed), "y",
-                     operand_json(&plan->y, hpt_type_name(plan->y_type), "Y", plan->y_untransposed), "unit_weights",
-                     plan->unit_weights, "steps", steps_json(plan), "fills", fills_json(plan), "targets",
-                     targets_json(plan));
+    return json_pack(
+        "{s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:i}", "scheme", scheme, "chain", chain, "numerics", numerics,
+        "c_type", hpt_type_name(plan->c_type), "forms_type", hpt_type_name(plan->forms_type), "x",
+        operand_json(&plan->x, hpt_type_name(plan->x_type), "X", plan->x_transposed), "y",
+        operand_json(&plan->y, hpt_type_name(plan->y_type), "Y", plan->y_untransposed), "unit_weights",
+        plan->unit_weights, "steps", steps_json(plan), "fills", fills_json(plan), "targets", targets_json(plan),
+        "chains", sections_json(plan), "most_writes_per_block", plan->most_writes_per_block);
 }

@@ -55,7 +55,8 @@ static void product_add(double *sum, const hpt_row *u, const hpt_row *v, double 
             sum[(size_t)u->index[i] * v_entries + (size_t)v->index[j]] += scale * u->weight[i] * v->weight[j];
 }
 
-static void schedule_walk(const error_model *model, const hpt_plan *plan, const hpt_plan_request *request, bool full) {
+static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan, const hpt_plan_request *request,
+                          bool full) {
     const double out_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2);
     const size_t v_entries = (size_t)plan->m * (size_t)plan->p;
     for (int32_t t = 0; t < plan->step_count; t++) {
@@ -84,7 +85,7 @@ static void schedule_walk(const error_model *model, const hpt_plan *plan, const 
     }
 }
 
-static void error_sum_up(hpt_numerics *numerics, const error_model *model, const hpt_plan *plan,
+static void error_sum_up(hpt_numerics *numerics, const error_model *model, const hpt_kernel_plan *plan,
                          const hpt_plan_request *request) {
     const double forms_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->forms_type), 2);
     double worst = 0, total = 0;
@@ -107,7 +108,7 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
     numerics->bound = 1.5 * sqrt(worst) + 2e-6; /* the last term: accumulation in f32 */
 }
 
-hpt_status hpt_plan_numerics(hpt_plan *plan, const hpt_plan_request *request, hpt_error *error) {
+hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error) {
     hpt_status status = HPT_OK;
     error_model model = {.combination = (size_t)plan->n * (size_t)plan->m * (size_t)plan->m * (size_t)plan->p,
                          .blocks = (size_t)plan->n * (size_t)plan->p};

@@ -75,7 +75,7 @@ static void slots_collect(hpt_operand *operand, const product_forms *forms, int3
 }
 
 /* Groups the writes of one step by weight, in order of first appearance. */
-static void fills_collect(hpt_plan *plan, hpt_plan_step *step, const hpt_step *source) {
+static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_step *source) {
     step->first_fill = plan->fill_count;
     for (int32_t i = 0; i < source->write_count; i++) {
         const double weight = source->writes[i].weight.value;
@@ -94,6 +94,32 @@ static void fills_collect(hpt_plan *plan, hpt_plan_step *step, const hpt_step *s
         if (fabs(weight) != 1) plan->unit_weights = false;
     }
     step->fill_count = plan->fill_count - step->first_fill;
+}
+
+/* Only of use with one accumulator, where a chain is a run of steps. */
+static void sections_collect(hpt_kernel_plan *plan) {
+    for (int32_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].fresh) plan->sections[plan->section_count++] = (hpt_plan_chain){i, 0};
+        if (plan->section_count > 0) plan->sections[plan->section_count - 1].steps++;
+    }
+    for (int32_t i = 1; i < plan->section_count; i++) { /* stable insertion by falling length */
+        const hpt_plan_chain moved = plan->sections[i];
+        int32_t at = i;
+        for (; at > 0 && plan->sections[at - 1].steps < moved.steps; at--) plan->sections[at] = plan->sections[at - 1];
+        plan->sections[at] = moved;
+    }
+}
+
+static hpt_status writes_count(hpt_kernel_plan *plan, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    int32_t *count = hpt_arena_alloc(plan->arena, (size_t)plan->n * (size_t)plan->p, sizeof *count);
+    HPT_FAIL_NO_MEMORY(count);
+    for (int32_t i = 0; i < plan->target_count; i++) {
+        const int32_t writes = ++count[plan->targets[i].row * plan->p + plan->targets[i].col];
+        if (writes > plan->most_writes_per_block) plan->most_writes_per_block = writes;
+    }
+done:
+    return status;
 }
 
 static hpt_status check_numbers(const hpt_plan_request *request, hpt_error *error) {
@@ -121,38 +147,38 @@ done:
     return status;
 }
 
-hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_error *error) {
+hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *request, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_schedule *schedule = request->schedule;
-    hpt_plan *plan = NULL;
+    hpt_kernel_plan *plan = NULL;
     hpt_arena *arena = hpt_arena_create();
     *out = NULL;
     HPT_FAIL_NO_MEMORY(arena);
     HPT_TRY(check_numbers(request, error));
     plan = hpt_arena_alloc(arena, 1, sizeof *plan);
     HPT_FAIL_NO_MEMORY(plan);
-    *plan = (hpt_plan){.name = hpt_arena_strdup(arena, request->name),
-                       .hash = hpt_arena_strdup(arena, schedule->scheme_hash),
-                       .method = hpt_arena_strdup(arena, schedule->method),
-                       .n = schedule->n,
-                       .m = schedule->m,
-                       .p = schedule->p,
-                       .rank = schedule->rank,
-                       .accumulators = schedule->accumulators,
-                       .chains = schedule->chains,
-                       .writes = schedule->writes,
-                       .lower_bound = schedule->lower_bound,
-                       .optimal = schedule->optimal,
-                       .alternates = schedule->alternates,
-                       .unit_weights = true,
-                       .x_type = request->x,
-                       .y_type = request->y,
-                       .c_type = request->c,
-                       .forms_type = request->forms,
-                       .x_transposed = request->x_transposed,
-                       .y_untransposed = request->y_untransposed,
-                       .step_count = schedule->step_count,
-                       .arena = arena};
+    *plan = (hpt_kernel_plan){.name = hpt_arena_strdup(arena, request->name),
+                              .hash = hpt_arena_strdup(arena, schedule->scheme_hash),
+                              .method = hpt_arena_strdup(arena, schedule->method),
+                              .n = schedule->n,
+                              .m = schedule->m,
+                              .p = schedule->p,
+                              .rank = schedule->rank,
+                              .accumulators = schedule->accumulators,
+                              .chains = schedule->chains,
+                              .writes = schedule->writes,
+                              .lower_bound = schedule->lower_bound,
+                              .optimal = schedule->optimal,
+                              .alternates = schedule->alternates,
+                              .unit_weights = true,
+                              .x_type = request->x,
+                              .y_type = request->y,
+                              .c_type = request->c,
+                              .forms_type = request->forms,
+                              .x_transposed = request->x_transposed,
+                              .y_untransposed = request->y_untransposed,
+                              .step_count = schedule->step_count,
+                              .arena = arena};
     HPT_FAIL_NO_MEMORY(plan->name && plan->hash && plan->method ? plan : NULL);
 
     const size_t steps = (size_t)plan->step_count;
@@ -184,13 +210,17 @@ hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_er
                                          .y_slot = slot_find(&plan->y, &forms[i].y)};
         fills_collect(plan, &plan->steps[i], source);
     }
-    HPT_TRY(hpt_plan_numerics(plan, request, error));
+    plan->sections = hpt_arena_alloc(arena, steps, sizeof *plan->sections);
+    HPT_FAIL_NO_MEMORY(plan->sections);
+    sections_collect(plan);
+    HPT_TRY(writes_count(plan, error));
+    HPT_TRY(hpt_kernel_plan_numerics(plan, request, error));
     *out = plan;
 done:
     if (status != HPT_OK) hpt_arena_destroy(arena);
     return status;
 }
 
-void hpt_plan_destroy(hpt_plan *plan) {
+void hpt_kernel_plan_destroy(hpt_kernel_plan *plan) {
     if (plan) hpt_arena_destroy(plan->arena);
 }

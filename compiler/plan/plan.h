@@ -1,5 +1,6 @@
 /* plan.h - what a kernel needs to know about a scheme and its schedule, as plain tables. Promises:
- *   - everything the templates read about a scheme is in hpt_plan, and hpt_plan_json shows all of it (--dump=plan).
+ *   - everything the templates read about a scheme is in hpt_kernel_plan, and hpt_kernel_plan_json shows all of it
+ * (--dump=plan).
  *   - operand forms are numbered slots without repetition, those that must be computed first, plain blocks (one block,
  *     weight 1) last: a kernel that reads plain blocks in place needs only the first `computed` slots in memory.
  *   - the scales lambda of the schedule are folded into the forms here; a step is just "multiply two slots".
@@ -68,13 +69,17 @@ typedef struct hpt_target_block {
     bool add; /* reduce-add; otherwise a store, the block's first touch */
 } hpt_target_block;
 
+typedef struct hpt_plan_chain { /* steps of one chain; contiguous when there is one accumulator */
+    int32_t first_step, steps;
+} hpt_plan_chain;
+
 typedef struct hpt_numerics {
     double growth;   /* max over outputs of sum over r of |rho| |alpha|_1 |beta|_1 */
     double expected; /* relative Frobenius error of N(0,1) data, root mean square model */
     double bound;    /* what a correct run stays within */
 } hpt_numerics;
 
-typedef struct hpt_plan {
+typedef struct hpt_kernel_plan {
     const char *name, *hash, *method;
     int32_t n, m, p, rank;
     int32_t accumulators, chains, writes, lower_bound;
@@ -86,15 +91,18 @@ typedef struct hpt_plan {
     hpt_plan_step *steps;
     hpt_fill *fills;
     hpt_target_block *targets;
+    int32_t section_count;
+    hpt_plan_chain *sections;      /* longest first; runs of steps that start with a fresh one */
+    int32_t most_writes_per_block; /* over output blocks */
     hpt_numerics numerics;
     hpt_arena *arena;
-} hpt_plan;
+} hpt_kernel_plan;
 
-hpt_status hpt_plan_make(hpt_plan **out, const hpt_plan_request *request, hpt_error *error);
-void hpt_plan_destroy(hpt_plan *plan); /* NULL is fine */
+hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *request, hpt_error *error);
+void hpt_kernel_plan_destroy(hpt_kernel_plan *plan); /* NULL is fine */
 /* Fills plan->numerics from the request (numerics.c). */
-hpt_status hpt_plan_numerics(hpt_plan *plan, const hpt_plan_request *request, hpt_error *error);
+hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error);
 /* A new reference, NULL when out of memory. */
-json_t *hpt_plan_json(const hpt_plan *plan);
+json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan);
 
 #endif

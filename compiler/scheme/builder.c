@@ -145,6 +145,14 @@ hpt_status hpt_builder_create(hpt_builder **out, int64_t n, int64_t m, int64_t p
     return HPT_OK;
 }
 
+hpt_status hpt_builder_reshape(hpt_builder *b, int64_t n, int64_t m, int64_t p, int64_t rank, const char *where,
+                               hpt_error *error) {
+    hpt_status status = check_shape(n, m, p, rank, where, error);
+    if (status != HPT_OK) return status;
+    b->scheme->n = (int32_t)n, b->scheme->m = (int32_t)m, b->scheme->p = (int32_t)p, b->scheme->rank = (int32_t)rank;
+    return HPT_OK;
+}
+
 void hpt_builder_destroy(hpt_builder *b) {
     if (!b) return;
     for (int f = 0; f < 3; f++) free(b->terms[f].data);

@@ -31,6 +31,8 @@ struct hpt_scheme {
     char *name, *format, *source, *convention; /* convention: what a reader found out by checking, or "" */
     bool decimal;                              /* the file held decimal fractions: not exact unless they check out */
     bool forced_ring;                          /* the caller chose the ring */
+    bool verified;                             /* `known` is the verdict; set before the scheme is handed out */
+    hpt_verification known;
     pthread_mutex_t lock;
     char hash[HPT_HASH_LENGTH]; /* "" until it is asked for */
 };
@@ -40,9 +42,12 @@ const hpt_value *hpt_scheme_value(const hpt_scheme *scheme, int32_t value);
 
 typedef struct hpt_builder hpt_builder;
 
-/* Checks the shape against the limits above; rank 0 is allowed and grows with hpt_builder_set_rank. */
+/* Checks the shape against the limits above. */
 hpt_status hpt_builder_create(hpt_builder **out, int64_t n, int64_t m, int64_t p, int64_t rank, const char *where,
                               hpt_error *error);
+/* Another shape, before the first term: for readers that learn it after the values. */
+hpt_status hpt_builder_reshape(hpt_builder *builder, int64_t n, int64_t m, int64_t p, int64_t rank, const char *where,
+                               hpt_error *error);
 void hpt_builder_destroy(hpt_builder *builder); /* NULL is fine */
 /* The ring of all values; Q at first. Set it before values are interned. */
 void hpt_builder_set_ring(hpt_builder *builder, const hpt_ring *ring, bool forced);

@@ -155,7 +155,7 @@ static hpt_status parse_term(hpt_value *out, cursor *c, const hpt_ring *ring, bo
     if (used == 0) fmpq_one(coefficient);
     size_t before = c->at;
     bool times = used > 0 && take(c, "*");
-    bool generator = take(c, ring->generator) || (strcmp(ring->generator, "i") == 0 && take(c, "j"));
+    bool generator = take(c, ring->generator) || (strcmp(ring->generator, "i") == 0 && (take(c, "j") || take(c, "I")));
     if (generator) {
         power = 1;
         if (take(c, "^")) {

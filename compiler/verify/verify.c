@@ -126,6 +126,10 @@ static void judge_refuted(hpt_verification *out, const hpt_scheme *s) {
 hpt_status hpt_scheme_verify(hpt_verification *out, const hpt_scheme *s, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_slices_result result = {0};
+    if (s->verified) {
+        *out = s->known;
+        return HPT_OK;
+    }
     *out = (hpt_verification){.verdict = HPT_VERDICT_PROVED};
     snprintf(out->ring, sizeof out->ring, "%s", s->ring.name);
     int64_t pairs;

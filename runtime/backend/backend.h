@@ -76,8 +76,8 @@ typedef struct hpt_backend {
     hpt_status (*event_record)(hpt_backend_device *device, hpt_event *out, hpt_stream stream, hpt_error *error);
     hpt_status (*event_seconds)(hpt_backend_device *device, double *out, hpt_event from, hpt_event to, hpt_error *error);
     void (*event_release)(hpt_backend_device *device, hpt_event event);
-    /* Bytes that bulk stores and reduce-adds landed in [address, address + bytes) since the last call, zeroing and clipped
-     * parts excluded. NULL where nothing is counted (the driver). */
+    /* Bytes that kernels' stores and reduce-adds landed in [address, address + bytes) since the device was opened, zeroing and
+     * clipped parts excluded. NULL where nothing is counted (the driver). */
     hpt_status (*written)(hpt_backend_device *device, hpt_device_ptr address, size_t bytes, uint64_t *out,
                           hpt_error *error);
 } hpt_backend;

@@ -68,8 +68,10 @@ static void examine(hpt_cache *c) {
 hpt_cache *hpt_cache_open(const char *folder) {
     hpt_cache *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    if (find_folder(c->folder, sizeof c->folder, folder)) examine(c);
-    else snprintf(c->problem, sizeof c->problem, "There is no home folder for the cache; set HEPTANE_CACHE.");
+    if (find_folder(c->folder, sizeof c->folder, folder))
+        examine(c);
+    else
+        snprintf(c->problem, sizeof c->problem, "There is no home folder for the cache; set HEPTANE_CACHE.");
     return c;
 }
 

@@ -1,5 +1,5 @@
 /* launch.h - the handles of heptane/rt.h from inside. context.c: a device with cache and NVRTC; op.c: compiled and
- * loaded kernels; plan.c: one shape, every formula evaluated; args.c: kernel arguments. Used by launch/ and, for
+ * loaded kernels; call.c: one shape, every formula evaluated; args.c: kernel arguments. Used by launch/ and, for
  * figures that the public header does not give, by the command line.
  */
 #ifndef HPT_RUNTIME_LAUNCH_H
@@ -34,7 +34,7 @@ struct hpt_op {
     hpt_kernel *kernel; /* one per step */
 };
 
-typedef struct hpt_record { /* one launch of a bound plan */
+typedef struct hpt_record { /* one launch of a bound call */
     hpt_phase phase;
     hpt_backend_module *module;
     hpt_launch launch;
@@ -44,7 +44,7 @@ typedef struct hpt_record { /* one launch of a bound plan */
     const char *package;
 } hpt_record;
 
-struct hpt_plan {
+struct hpt_call {
     hpt_op *op;
     bool *param_set;
     int64_t *param;
@@ -75,7 +75,7 @@ hpt_status hpt_requirements_check(hpt_text *text, const hpt_requirement *require
                                   const hpt_values *values, hpt_error *error);
 
 /* record.c: evaluates one step into a launch; *skipped if there is nothing to launch. */
-hpt_status hpt_record_build(hpt_record *out, bool *skipped, const hpt_plan *plan, size_t step, hpt_text *violations,
+hpt_status hpt_record_build(hpt_record *out, bool *skipped, const hpt_call *call, size_t step, hpt_text *violations,
                             hpt_error *error);
 void hpt_record_clear(hpt_record *record);
 

@@ -19,6 +19,13 @@ static void *build_one(void *argument) {
     return NULL;
 }
 
+/* The first step that launches the same package. */
+static size_t first_of(const hpt_operation *record, size_t step) {
+    size_t i = 0;
+    while (record->step[i].package != record->step[step].package) i++;
+    return i;
+}
+
 static hpt_status load_one(job *j, hpt_error *error) {
     const hpt_backend *backend = j->context->backend;
     const hpt_build *b = &j->build;
@@ -39,6 +46,7 @@ static hpt_status build_all(hpt_op *op, hpt_error *error) {
         jobs[i].context = op->context;
         jobs[i].manifest = op->record->step[i].package;
         jobs[i].kernel = &op->kernel[i];
+        if (first_of(op->record, i) != i) continue; /* compiled by an earlier step */
         jobs[i].started = i + 1 < count && pthread_create(&jobs[i].thread, NULL, build_one, &jobs[i]) == 0;
         if (!jobs[i].started) build_one(&jobs[i]);
     }
@@ -47,7 +55,11 @@ static hpt_status build_all(hpt_op *op, hpt_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (jobs[i].status != HPT_OK && error) *error = jobs[i].error;
         HPT_TRY(jobs[i].status);
-        HPT_TRY(load_one(&jobs[i], error));
+        size_t first = first_of(op->record, i);
+        if (first != i)
+            op->kernel[i] = op->kernel[first];
+        else
+            HPT_TRY(load_one(&jobs[i], error));
     }
 done:
     for (size_t i = 0; jobs && i < count; i++) hpt_build_clear(&jobs[i].build);
@@ -80,7 +92,7 @@ done:
 void hpt_op_close(hpt_op *op) {
     if (!op) return;
     for (size_t i = 0; op->kernel && i < op->record->step_count; i++)
-        if (op->kernel[i].module) op->context->backend->unload(op->kernel[i].module);
+        if (op->kernel[i].module && first_of(op->record, i) == i) op->context->backend->unload(op->kernel[i].module);
     free(op->kernel);
     hpt_operation_destroy(op->record);
     free(op);

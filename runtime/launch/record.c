@@ -79,9 +79,9 @@ static const size_t sizes[] = {[HPT_ARG_TENSORMAP] = MAP_BYTES,
                                [HPT_ARG_F32] = 4};
 
 static hpt_status put_map(void *to, const scope *s, const hpt_argument *a, hpt_device_ptr address,
-                          const hpt_plan *plan) {
+                          const hpt_call *call) {
     hpt_status status = HPT_OK;
-    const hpt_context *c = plan->op->context;
+    const hpt_context *c = call->op->context;
     hpt_tensor_map map = {
         .element = a->element, .rank = a->rank, .address = address, .swizzle = a->swizzle, .l2_promotion = a->l2};
     int64_t value;
@@ -98,16 +98,16 @@ done:
     return status;
 }
 
-static hpt_status put_argument(void *to, const scope *s, const hpt_argument *a, const hpt_plan *plan,
+static hpt_status put_argument(void *to, const scope *s, const hpt_argument *a, const hpt_call *call,
                                const hpt_operation_step *step) {
     int64_t value = 0;
     hpt_status status = eval(&value, s, a->value);
     if (status != HPT_OK) return status;
-    hpt_device_ptr address = a->buffer >= 0 ? plan->buffer[step->buffer[a->buffer]] : 0;
+    hpt_device_ptr address = a->buffer >= 0 ? call->buffer[step->buffer[a->buffer]] : 0;
     if (address) address += (uint64_t)value;
     switch (a->kind) {
     case HPT_ARG_TENSORMAP: /* of a buffer that was left out: zeros, which the kernel must not touch */
-        return address ? put_map(to, s, a, address, plan) : HPT_OK;
+        return address ? put_map(to, s, a, address, call) : HPT_OK;
     case HPT_ARG_POINTER:
         memcpy(to, &address, 8);
         return HPT_OK;
@@ -126,7 +126,7 @@ static hpt_status put_argument(void *to, const scope *s, const hpt_argument *a, 
     }
     case HPT_ARG_F32: {
         const hpt_step_scalar *bound = &step->scalar[a->scalar];
-        float number = (float)(bound->index >= 0 ? plan->scalar[bound->index] : bound->number);
+        float number = (float)(bound->index >= 0 ? call->scalar[bound->index] : bound->number);
         memcpy(to, &number, 4);
         return HPT_OK;
     }
@@ -134,7 +134,7 @@ static hpt_status put_argument(void *to, const scope *s, const hpt_argument *a, 
     return HPT_INTERNAL;
 }
 
-static hpt_status put_arguments(hpt_record *record, const scope *s, const hpt_plan *plan,
+static hpt_status put_arguments(hpt_record *record, const scope *s, const hpt_call *call,
                                 const hpt_operation_step *step) {
     hpt_status status = HPT_OK;
     hpt_error *error = s->error;
@@ -145,7 +145,7 @@ static hpt_status put_arguments(hpt_record *record, const scope *s, const hpt_pl
     memset(record->storage, 0, MAP_BYTES * (m->arg_count + 1));
     for (size_t i = 0; i < m->arg_count; i++) {
         void *to = (char *)record->storage + MAP_BYTES * i;
-        HPT_TRY(put_argument(to, s, &m->arg[i], plan, step));
+        HPT_TRY(put_argument(to, s, &m->arg[i], call, step));
         record->argument[i] = to;
         record->size[i] = sizes[m->arg[i].kind];
     }
@@ -156,31 +156,31 @@ done:
     return status;
 }
 
-hpt_status hpt_record_build(hpt_record *out, bool *skipped, const hpt_plan *plan, size_t index, hpt_text *violations,
+hpt_status hpt_record_build(hpt_record *out, bool *skipped, const hpt_call *call, size_t index, hpt_text *violations,
                             hpt_error *error) {
     hpt_status status = HPT_OK;
-    const hpt_operation *o = plan->op->record;
+    const hpt_operation *o = call->op->record;
     const hpt_operation_step *step = &o->step[index];
     const hpt_manifest *m = step->package;
-    hpt_record record = {.phase = step->phase, .module = plan->op->kernel[index].module, .package = m->kernel};
+    hpt_record record = {.phase = step->phase, .module = call->op->kernel[index].module, .package = m->kernel};
     scope s = {.m = m, .error = error};
     int64_t value = 1;
     *skipped = true;
     HPT_FAIL_IF(hpt_values_init(&s.values, &m->names) != HPT_OK, HPT_NO_MEMORY, m->folder, "Out of memory.");
-    if (step->when) HPT_TRY(hpt_formula_eval(&value, step->when, &o->names, &plan->env, error));
+    if (step->when) HPT_TRY(hpt_formula_eval(&value, step->when, &o->names, &call->env, error));
     if (!value) goto done;
     for (size_t i = 0; i < m->param_count; i++) {
-        HPT_TRY(hpt_formula_eval(&value, step->param[i], &o->names, &plan->env, error));
+        HPT_TRY(hpt_formula_eval(&value, step->param[i], &o->names, &call->env, error));
         hpt_values_set(&s.values, (int)i, value);
     }
-    hpt_values_set(&s.values, m->sms, plan->op->context->info.sms);
-    HPT_TRY(launch_shape(&record.launch, &s, record.module, plan->op->context->backend));
+    hpt_values_set(&s.values, m->sms, call->op->context->info.sms);
+    HPT_TRY(launch_shape(&record.launch, &s, record.module, call->op->context->backend));
     size_t before = violations->length;
     HPT_TRY(hpt_requirements_check(violations, m->require, m->require_count, &m->names, &s.values, error));
     HPT_TRY(eval(&value, &s, m->skip));
     if (value || violations->length > before) goto done;
     HPT_TRY(grid_shape(&record.launch, &s));
-    HPT_TRY(put_arguments(&record, &s, plan, step));
+    HPT_TRY(put_arguments(&record, &s, call, step));
     *skipped = false;
     *out = record;
     record = (hpt_record){0};

@@ -170,6 +170,13 @@ done:
     return status;
 }
 
+/* Steps that launch the same package share its record. */
+static hpt_manifest *shared_package(const hpt_operation *o, size_t before, const char *folder) {
+    for (size_t i = 0; i < before; i++)
+        if (strcmp(o->step[i].package->folder, folder) == 0) return o->step[i].package;
+    return NULL;
+}
+
 static hpt_status read_steps(hpt_operation *o, const hpt_reader *r, const json_t *root) {
     static const char *const keys[] = {"package", "phase", "when", "bind", NULL};
     hpt_status status = HPT_OK;
@@ -192,7 +199,8 @@ static hpt_status read_steps(hpt_operation *o, const hpt_reader *r, const json_t
             HPT_TRY(hpt_reader_fail(r, "steps", "A package is a folder inside the operation's folder."));
         char *folder = hpt_arena_printf(o->arena, "%s/%s", o->folder, text);
         HPT_FAIL_NO_MEMORY(folder);
-        HPT_TRY(hpt_manifest_read(&s->package, folder, error));
+        s->package = shared_package(o, i, folder);
+        if (!s->package) HPT_TRY(hpt_manifest_read(&s->package, folder, error));
         HPT_TRY(read_bindings(s, o, r, json_object_get(item, "bind")));
     }
 done:
@@ -259,8 +267,10 @@ done:
 
 void hpt_operation_destroy(hpt_operation *operation) {
     if (!operation) return;
-    for (size_t i = 0; i < operation->step_count && operation->step; i++)
-        hpt_manifest_destroy(operation->step[i].package);
+    for (size_t i = operation->step ? operation->step_count : 0; i-- > 0;) {
+        hpt_manifest *package = operation->step[i].package;
+        if (package && !shared_package(operation, i, package->folder)) hpt_manifest_destroy(package);
+    }
     json_decref(operation->options);
     hpt_arena_destroy(operation->arena);
 }

@@ -18,6 +18,7 @@ local function params(plan)
     P("ldr", "elements from one row of the residual to the next", 1, "n"),
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
+    P("cut", "the last wave's chains are shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1),
   }
 end
 
@@ -28,13 +29,13 @@ local function requirements(plan)
     {that = "n >= 1", message = "n is 0: Y and C need at least one column"},
     {that = "k >= 1", message = "k is 0: X and Y need a common dimension of at least 1"},
     {that = "batch >= 1", message = "batch is 0: there is nothing to multiply"},
-    {that = "ldx >= " .. (plan.x.rows_contiguous and "m" or "k"), message = "X: ldx is smaller than a row"},
-    {that = "ldy >= " .. (plan.y.rows_contiguous and "n" or "k"), message = "Y: ldy is smaller than a row"},
-    {that = "ldc >= n", message = "C: ldc is smaller than a row"},
-    {that = "batch == 1 || stride_c >= (m - 1) * ldc + n", message = "C: stride_c is smaller than a matrix, outputs would overlap"},
+    {that = "ldx >= " .. (plan.x.rows_contiguous and "m" or "k"), message = "x: ldx is smaller than a row"},
+    {that = "ldy >= " .. (plan.y.rows_contiguous and "n" or "k"), message = "y: ldy is smaller than a row"},
+    {that = "ldc >= n", message = "c: ldc is smaller than a row"},
+    {that = "batch == 1 || stride_c >= (m - 1) * ldc + n", message = "c: stride_c is smaller than a matrix, outputs would overlap"},
     {that = "!has_residual || ldr >= n", message = "residual: ldr is smaller than a row"},
-    {that = "align_X % 2 == 0 && align_Y % 2 == 0", message = "X and Y must be aligned to their elements (2 bytes)"},
-    {that = "align_C % " .. element .. " == 0", message = "C must be aligned to its elements (" .. element .. " bytes)"},
+    {that = "align_x % 2 == 0 && align_y % 2 == 0", message = "X and Y must be aligned to their elements (2 bytes)"},
+    {that = "align_c % " .. element .. " == 0", message = "C must be aligned to its elements (" .. element .. " bytes)"},
   }
 end
 
@@ -42,7 +43,7 @@ end
 local function operand_lets(plan, operand, in_place, condition)
   local s = operand.name:lower()
   local aligned = string.format("align_%s %% 16 == 0 && ld%s %% 8 == 0 && (batch_%s == 1 || stride_%s %% 8 == 0)",
-                                operand.name, s, s, s)
+                                s, s, s, s)
   local lets = {
     {"batch_" .. s, string.format("batch > 1 && stride_%s == 0 ? 1 : batch", s)},
     {s .. "_aligned", aligned},
@@ -55,49 +56,55 @@ end
 
 local function buffers(plan, y_plain)
   local element = K.bytes[plan.c_type]
-  local function bytes(forms, rows, batch)
-    return string.format("max(256, 2 * %s * %s * block_k * %s)", forms, rows, batch)
+  local function matrix(name, role, type, batch, rows, ld, columns, stride, optional)
+    return {name = name, role = role, type = type, optional = optional, zero = false,
+            bytes = string.format("%d * ((%s - 1) * %s + (%s - 1) * %s + %s)", K.bytes[type], batch, stride, rows, ld, columns)}
   end
+  local function forms(name, role, s, rows)
+    return {name = name, role = role, type = plan.forms_type, optional = string.format("forms_%s == 0", s), zero = false,
+            bytes = string.format("2 * forms_%s * %s * block_k * batch_%s", s, rows, s)}
+  end
+  local x, y = plan.x.rows_contiguous, plan.y.rows_contiguous
   return {
-    {name = "X", role = "input", type = plan.x.type, bytes = "2 * ((batch_x - 1) * stride_x + (" ..
-      (plan.x.rows_contiguous and "k - 1) * ldx + m" or "m - 1) * ldx + k") .. ")", optional = 0, zero = false},
-    {name = "Y", role = "input", type = plan.y.type, bytes = "2 * ((batch_y - 1) * stride_y + (" ..
-      (plan.y.rows_contiguous and "k - 1) * ldy + n" or "n - 1) * ldy + k") .. ")",
-      optional = y_plain and "!y_in_place" or 1, zero = false},
-    {name = "C", role = "output", type = plan.c_type,
-     bytes = string.format("%d * ((batch - 1) * stride_c + (m - 1) * ldc + n)", element), optional = 0, zero = false},
+    matrix("x", "input", plan.x.type, "batch_x", x and "k" or "m", "ldx", x and "m" or "k", "stride_x", 0),
+    matrix("y", "input", plan.y.type, "batch_y", y and "k" or "n", "ldy", y and "n" or "k", "stride_y",
+           y_plain and "!y_in_place" or 1),
+    matrix("c", "output", plan.c_type, "batch", "m", "ldc", "n", "stride_c", 0),
     {name = "bias", role = "input", type = plan.c_type, bytes = element .. " * n", optional = 1, zero = false},
-    {name = "residual", role = "input", type = plan.c_type,
-     bytes = string.format("%d * ((batch - 1) * stride_r + (m - 1) * ldr + n)", element), optional = 1, zero = false},
-    {name = "BY", role = "prepared", type = plan.forms_type, bytes = bytes("forms_y", "block_n", "batch_y"), optional = 0, zero = false},
-    {name = "AX", role = "workspace", type = plan.forms_type, bytes = bytes("forms_x", "block_m", "batch_x"), optional = 0, zero = false},
-    {name = "T", role = "workspace", type = plan.c_type,
-     bytes = string.format("direct ? 256 : %d * batch * m * ldt", element), optional = 0, zero = false},
+    matrix("residual", "input", plan.c_type, "batch", "m", "ldr", "n", "stride_r", 1),
+    forms("y_forms", "prepared", "y", "block_n"),
+    forms("x_forms", "workspace", "x", "block_m"),
+    {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
+     bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, bytes = 256},
   }
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(x_plain, y_plain)
+local function product_steps(plan, x_plain, y_plain)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
       for _, direct in ipairs({true, false}) do
-        local bind = {ax = "AX", by = "BY", c = direct and "C" or "T", ldc = direct and "ldc" or "ldt",
+        local bind = {sync = "sync", ax = "x_forms", by = "y_forms", c = direct and "c" or "product", ldc = direct and "ldc" or "ldt",
                       stride_c = direct and "stride_c" or "m * ldt"}
-        for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y"}) do
+        for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}) do
           bind[name] = name
         end
         local when = {direct and "direct" or "!direct"}
-        local function operand(s, plain, in_place, forms)
+        -- a map that is not used must still be a valid one, so it is made of a buffer that there is
+        local function operand(s, plain, in_place, map, computed)
           if not plain then return end
-          bind[s] = in_place and s:upper() or forms -- a map that is not used must still be a valid one
+          local forms = bind[map]
+          bind[s] = in_place and s or forms
           bind["ld" .. s] = in_place and "ld" .. s or "block_k"
           bind["stride_" .. s] = in_place and "stride_" .. s or "block_k"
           bind[s .. "_in_place"] = in_place and 1 or 0
+          if in_place and computed == 0 then bind[map] = s end
           O.append(when, (in_place and "" or "!") .. s .. "_in_place")
         end
-        operand("x", x_plain, x_in_place, "AX")
-        operand("y", y_plain, y_in_place, "BY")
+        operand("x", x_plain, x_in_place, "ax", plan.x.computed)
+        operand("y", y_plain, y_in_place, "by", plan.y.computed)
         steps[#steps + 1] = {package = "gemm", phase = "run", when = table.concat(when, " && "), bind = bind}
       end
     end
@@ -109,7 +116,7 @@ local function forms_step(operand, package, phase, buffer)
   local s, rows = operand.name:lower(), operand.name == "X" and "m" or "n"
   return {
     package = package, phase = phase, when = "forms_" .. s .. " > 0",
-    bind = {source = operand.name, out = buffer, forms = "forms_" .. s, rows = rows, k = "k", batch = "batch_" .. s,
+    bind = {source = s, out = buffer, forms = "forms_" .. s, rows = rows, k = "k", batch = "batch_" .. s,
             ld = "ld" .. s, stride = "stride_" .. s, block_rows = "block_" .. rows, block_k = "block_k",
             aligned = s .. "_aligned"},
   }
@@ -130,15 +137,15 @@ return function(context)
   for _, entry in ipairs(operand_lets(plan, plan.y, y_plain, " && inplace_y")) do O.append(let, entry) end
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
-    {"c_aligned", string.format("align_C %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
+    {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
     {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
-  local steps = {forms_step(plan.y, "forms_y", "prepare", "BY"), forms_step(plan.x, "forms_x", "run", "AX")}
-  for _, step in ipairs(product_steps(x_plain, y_plain)) do O.append(steps, step) end
+  local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms"), forms_step(plan.x, "forms_x", "run", "x_forms")}
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
-    bind = {t = "T", c = "C", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
+    bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
             stride_t = "m * ldt", ldc = "ldc", stride_c = "stride_c", ldr = "ldr", stride_r = "stride_r", aligned = "c_aligned",
             with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
   })

@@ -47,6 +47,22 @@ static const fixture fixture_eight = {"textbook", 2, 2, 2, 8, eight_u, eight_v, 
 
 static const fixture *const fixtures[] = {&fixture_trivial, &fixture_strassen, &fixture_seven, &fixture_eight};
 
+/* The textbook scheme of any shape, every product a chain of its own. Leaked; tests are short. */
+static inline const fixture *fixture_textbook(int n, int m, int p) {
+    const int rank = n * m * p;
+    int *u = calloc((size_t)(rank * n * m), sizeof *u), *v = calloc((size_t)(rank * m * p), sizeof *v);
+    int *w = calloc((size_t)(rank * n * p), sizeof *w), *chains = calloc((size_t)(2 * rank + 2), sizeof *chains);
+    fixture *f = calloc(1, sizeof *f);
+    if (!u || !v || !w || !chains || !f) abort();
+    for (int r = 0; r < rank; r++) {
+        const int i = r / (m * p), k = r / p % m, j = r % p;
+        u[r * n * m + i * m + k] = v[r * m * p + k * p + j] = w[r * n * p + i * p + j] = 1;
+        chains[2 * r] = r + 1;
+    }
+    *f = (fixture){"large", n, m, p, rank, u, v, w, chains};
+    return f;
+}
+
 /* Number of Brent equations that fail. */
 static inline int fixture_failing(const fixture *f) {
     int failing = 0;
@@ -108,7 +124,8 @@ static inline hpt_schedule *fixture_schedule(hpt_arena *arena, const fixture *f)
     return schedule;
 }
 
-static inline hpt_status fixture_plan(hpt_plan **out, const fixture *f, hpt_plan_request types, hpt_error *error) {
+static inline hpt_status fixture_plan(hpt_kernel_plan **out, const fixture *f, hpt_plan_request types,
+                                      hpt_error *error) {
     hpt_arena *arena = hpt_arena_create();
     hpt_row *u = hpt_arena_alloc(arena, (size_t)f->rank, sizeof *u),
             *v = hpt_arena_alloc(arena, (size_t)f->rank, sizeof *v);
@@ -120,7 +137,7 @@ static inline hpt_status fixture_plan(hpt_plan **out, const fixture *f, hpt_plan
     types.u = u;
     types.v = v;
     types.schedule = fixture_schedule(arena, f);
-    const hpt_status status = hpt_plan_make(out, &types, error);
+    const hpt_status status = hpt_kernel_plan_make(out, &types, error);
     hpt_arena_destroy(arena);
     return status;
 }

@@ -1,20 +1,21 @@
 #include "emit/emit.h"
 #include "emit_fixture.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
+#include <cmocka.h>
+
 static json_t *files_of(const fixture *f, hpt_plan_request types, const char *overrides) {
     hpt_error error = {0};
-    hpt_plan *plan;
+    hpt_kernel_plan *plan;
     const hpt_target *target;
     json_t *files = NULL;
     assert_int_equal(fixture_plan(&plan, f, types, &error), HPT_OK);
     assert_int_equal(hpt_target_find(&target, "sm_90a", &error), HPT_OK);
     if (hpt_emit_files(&files, "gemm", plan, target, overrides, &error) != HPT_OK)
         fail_msg("%s: %s", error.where, error.message);
-    hpt_plan_destroy(plan);
+    hpt_kernel_plan_destroy(plan);
     return files;
 }
 

@@ -62,7 +62,7 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
     b.trial_last = malloc(n);
     HPT_FAIL_IF(!out->order || !out->last || !b.trial || !b.trial_last, HPT_NO_MEMORY, "", "Out of memory.");
     HPT_TRY(local_search(out, &b, problem, deadline, error));
-    bool small = problem->count <= HPT_SUBSET_LIMIT && out->cost <= 254;
+    bool small = !problem->by_tree && problem->count <= HPT_SUBSET_LIMIT && out->cost <= 254;
     if (!small) limits.nodes = INT64_MAX;
     HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
                              problem->join, problem->end, &limits, error));

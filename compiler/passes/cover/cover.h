@@ -20,6 +20,7 @@ typedef struct hpt_cover_problem {
     const uint8_t *early; /* count: the product is better early; may be NULL */
     int32_t accumulators; /* >= 1 */
     double seconds;       /* time limit; <= 0: 60 */
+    bool by_tree;         /* the bound must come from the tree: no dynamic programming */
     const hpt_progress *progress; /* may be NULL */
 } hpt_cover_problem;
 

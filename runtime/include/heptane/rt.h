@@ -1,25 +1,29 @@
+/* clang-format off */
 /* heptane/rt.h - runs operation folders that `heptane emit` wrote, on a GPU or in the emulator.
  *
- *   hpt_context *context;  hpt_op *gemm;  hpt_plan *plan;          (errors left out; see tests/unit/example_gemm.c)
+ *   hpt_context *context;  hpt_op *gemm;  hpt_call *call;      (errors left out; tests/unit/test_example.c is complete)
  *   hpt_context_open(&context, "auto", 0, NULL, &error);
- *   hpt_op_open(&gemm, context, "strassen-gemm", &error);          compiles, or takes cubins from the folder or the
- * cache hpt_plan_create(&plan, gemm, &error); hpt_plan_set_param(plan, "m", 4096, &error); ...               n, k,
- * leading dimensions, batch: heptane doctor --op FOLDER hpt_plan_set_buffer(plan, "x", x, &error); ... device
- * addresses; "y", "c" hpt_plan_bytes(plan, "workspace", &bytes, &error);             what the caller has to allocate
- *   hpt_plan_bind(plan, &error);                                   every formula evaluated, tensor maps encoded, shapes
- * checked hpt_plan_prepare(plan, stream, &error);                        once per weight: the forms of Y
- *   hpt_plan_run(plan, stream, &error);                            as often as wanted
+ *   hpt_op_open(&gemm, context, "strassen-gemm", &error);      compiles, unless the folder or the cache has cubins
+ *   hpt_call_create(&call, gemm, &error);
+ *   hpt_call_set_param(call, "m", 4096, &error);               n, k, leading dimensions, batch: hpt_op_param
+ *   hpt_call_set_buffer(call, "X", x, &error);                 device addresses; Y, C: hpt_op_buffer
+ *   hpt_call_bytes(call, "AX", &bytes, NULL, &error);          what the caller has to allocate: hpt_op_buffer's role
+ *   hpt_call_bind(call, &error);                               formulas evaluated, tensor maps encoded, shapes checked
+ *   hpt_call_prepare(call, stream, &error);                    once per weight: the forms of Y
+ *   hpt_call_run(call, stream, &error);                        as often as wanted
  *
- * Units: sizes in elements unless the name says bytes. Streams are CUstream (cudaStream_t); NULL is the legacy default
- * stream. Threads: a context and an op may be used by any number of threads. A plan is built by one thread; once bound,
- * prepare and run may be called from any thread (two runs of one plan write the same output, so order them by stream).
- * Memory: the caller owns all device memory, and keeps it alive and in place while a bound plan is used. Bind and run
- * allocate no device memory and never synchronise, so both are safe during CUDA graph capture; open the op before (it
- * compiles and loads). A captured graph holds copies of all arguments: it may outlive the plan but not the op or the
- * memory. Devices: a context belongs to one device and uses its primary context (that of the CUDA runtime and PyTorch);
- * calls leave the thread's current context as it was. Errors: every function returns hpt_status; `error` may be NULL.
- * Nothing is printed, nothing aborts. This library needs libc, Jansson and libmd; CUDA is opened at run time.
+ * Units: sizes in elements unless a name says bytes. Streams are CUstream (cudaStream_t); NULL is the legacy stream.
+ * Threads: a context and an op may be used by any number of threads. A call is built by one thread; once bound, prepare
+ *   and run may be called from any (two runs of one call write the same output, so order them by stream).
+ * Memory: the caller owns all device memory and keeps it alive and in place while a bound call is used. Bind and run
+ *   allocate no device memory and never synchronise: both are safe during CUDA graph capture; open the op before (it
+ *   compiles and loads). A captured graph holds copies of all arguments: it may outlive the call, not op or memory.
+ * Devices: a context belongs to one device and uses its primary context (as the CUDA runtime and PyTorch do); calls
+ *   leave the thread's current context as it was.
+ * Errors: every function returns hpt_status; `error` may be NULL. Nothing is printed, nothing aborts.
+ * This library needs libc, Jansson and libmd; CUDA is opened at run time.
  */
+/* clang-format on */
 #ifndef HEPTANE_RT_H
 #define HEPTANE_RT_H
 
@@ -36,7 +40,7 @@ extern "C" {
 
 typedef struct hpt_context hpt_context;
 typedef struct hpt_op hpt_op;
-typedef struct hpt_plan hpt_plan;
+typedef struct hpt_call hpt_call;
 
 /* ---- a device ---------------------------------------------------------------------------------------------------- */
 /* `backend`: "gpu", "emulator", or "auto" (NULL): the first that works. `target`: the exact target that the emulator
@@ -85,28 +89,28 @@ const char *hpt_op_scalar(const hpt_op *op, size_t i, double *fallback);
 bool hpt_op_option(const hpt_op *op, const char *name);
 
 /* ---- one shape --------------------------------------------------------------------------------------------------- */
-hpt_status hpt_plan_create(hpt_plan **out, hpt_op *op, hpt_error *error);
-void hpt_plan_destroy(hpt_plan *plan); /* NULL is fine */
-/* Setting anything unbinds the plan. A parameter that is not set takes the op's default (leading dimensions: packed).
+hpt_status hpt_call_create(hpt_call **out, hpt_op *op, hpt_error *error);
+void hpt_call_destroy(hpt_call *call); /* NULL is fine */
+/* Setting anything unbinds the call. A parameter that is not set takes the op's default (leading dimensions: packed).
  */
-hpt_status hpt_plan_set_param(hpt_plan *plan, const char *name, int64_t value, hpt_error *error);
-hpt_status hpt_plan_set_scalar(hpt_plan *plan, const char *name, double value, hpt_error *error);
-hpt_status hpt_plan_set_buffer(hpt_plan *plan, const char *name, uint64_t address, hpt_error *error); /* 0: left out */
+hpt_status hpt_call_set_param(hpt_call *call, const char *name, int64_t value, hpt_error *error);
+hpt_status hpt_call_set_scalar(hpt_call *call, const char *name, double value, hpt_error *error);
+hpt_status hpt_call_set_buffer(hpt_call *call, const char *name, uint64_t address, hpt_error *error); /* 0: left out */
 /* Bytes that a buffer must have at least for the parameters set so far. Prepared and workspace buffers that are not set
  * count as given. 0: it is not needed and may stay unset. *zero (may be NULL): it must be zero before its first use. */
-hpt_status hpt_plan_bytes(hpt_plan *plan, const char *buffer, size_t *bytes, bool *zero, hpt_error *error);
-/* The value of a parameter as the plan has it (default included). */
-hpt_status hpt_plan_param(hpt_plan *plan, const char *name, int64_t *value, hpt_error *error);
+hpt_status hpt_call_bytes(hpt_call *call, const char *buffer, size_t *bytes, bool *zero, hpt_error *error);
+/* The value of a parameter as the call has it (default included). */
+hpt_status hpt_call_param(hpt_call *call, const char *name, int64_t *value, hpt_error *error);
 /* HPT_UNSUPPORTED with every violated rule, the operand and the multiple that it needs. */
-hpt_status hpt_plan_bind(hpt_plan *plan, hpt_error *error);
-hpt_status hpt_plan_prepare(const hpt_plan *plan, void *stream, hpt_error *error);
-hpt_status hpt_plan_run(const hpt_plan *plan, void *stream, hpt_error *error);
-int hpt_plan_launches(const hpt_plan *plan); /* kernels that one run launches */
+hpt_status hpt_call_bind(hpt_call *call, hpt_error *error);
+hpt_status hpt_call_prepare(const hpt_call *call, void *stream, hpt_error *error);
+hpt_status hpt_call_run(const hpt_call *call, void *stream, hpt_error *error);
+int hpt_call_launches(const hpt_call *call); /* kernels that one run launches */
 
 /* Prepared buffers are plain bytes for one op, shape and device kind: they can be downloaded, kept in a file and
  * uploaded again. The stamp says whether they fit: 64 hexadecimal digits of op, scheme, types, parameters and kernels'
  * sources. */
-hpt_status hpt_plan_stamp(hpt_plan *plan, char out[65], hpt_error *error);
+hpt_status hpt_call_stamp(hpt_call *call, char out[65], hpt_error *error);
 
 #ifdef __cplusplus
 }

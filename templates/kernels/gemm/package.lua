@@ -2,15 +2,16 @@
 local K = use("lib/kernel")
 local M = {}
 
--- Whether the schedule's tables fit in constant memory.
-function M.storage(plan)
-  return #plan.steps * 20 + #plan.fills * 8 + #plan.targets * 6 <= 49152 and "__constant__" or "__device__ const"
-end
-
-function M.shared_check(g, context)
-  if g.shared <= context.target.shared_bytes then return end
-  refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.tile_m,
-                       g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
+-- Completes a geometry: where the schedule's tables go, and whether all fits.
+function M.finish(context, g)
+  local plan = context.plan
+  if g.shared > context.target.shared_bytes then
+    refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
+                         g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
+  end
+  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 6
+  g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
+  return g
 end
 
 -- Whether some forms of this operand are blocks that can be multiplied where they lie.
@@ -25,8 +26,8 @@ local function operand_map(plan, g, form, box_rows)
     g.tile_k, box_rows, 256)
 end
 
--- `g`: tile_m, tile_n, tile_k of what is called a tile; cluster (CTAs) and cluster_m (rows that its tiles take together);
--- a_rows, b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared.
+-- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
+-- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage.
 function M.make(context, template, g)
   local plan = context.plan
   local x_plain, y_plain = M.can_be_in_place(plan, plan.x), M.can_be_in_place(plan, plan.y)
@@ -34,7 +35,7 @@ function M.make(context, template, g)
   local args = {operand_map(plan, g, "ax", g.a_rows)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
-                  "ldc", "stride_c"}
+                  "ldc", "stride_c", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
@@ -56,6 +57,8 @@ function M.make(context, template, g)
   add(buffers, {name = "c", type = plan.c_type, role = "out"})
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
+  add(args, K.i32("cut"), K.pointer("sync"))
+  add(buffers, {name = "sync", type = "u32", role = "inout"})
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
 
@@ -93,7 +96,7 @@ function M.make(context, template, g)
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
                 note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
-    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.tile_m, g.tile_n, g.tile_k}},
+    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.tile_n, g.tile_k}},
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,

@@ -12,16 +12,13 @@ local function geometry(context)
   local t, plan = context.tune, context.plan
   local element = K.bytes[plan.c_type]
   local g = {
-    tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, group = t.group,
+    tile_m = TILE_M // PAIR, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, group = t.group,
     cluster = PAIR, cluster_m = TILE_M, a_rows = TILE_M // PAIR, b_rows = t.tile_n // PAIR,
     box_rows = BOX_ROWS, box_columns = 128 // element, box_bytes = BOX_ROWS * 128, slots = BOXES,
     element = element, threads = 256,
-    swap = #plan.steps % 2 == 1, -- an odd schedule begins every other tile with the other accumulator
   }
-  g.shared = g.stages * (g.a_rows + g.b_rows) * TILE_K * 2 + BOXES * g.box_bytes + 16 * g.stages + 64 + 1024
-  P.shared_check(g, context)
-  g.storage = P.storage(plan)
-  return g
+  g.shared = g.stages * (g.a_rows + g.b_rows) * TILE_K * 2 + BOXES * g.box_bytes + 16 * g.stages + 256 + 1024
+  return P.finish(context, g)
 end
 
 return {

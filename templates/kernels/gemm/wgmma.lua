@@ -22,9 +22,7 @@ local function geometry(context)
     element = element, threads = 128 * (1 + CONSUMERS),
   }
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
-  P.shared_check(g, context)
-  g.storage = P.storage(plan)
-  return g
+  return P.finish(context, g)
 end
 
 return {

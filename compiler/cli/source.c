@@ -1,0 +1,86 @@
+#include "source.h"
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#pragma weak hpt_chain /* until the chaining passes are linked */
+#pragma weak hpt_schedule_destroy
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+    (void)info, (void)kind, (void)walk;
+    return remove(path);
+}
+
+void hpt_folder_remove(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+hpt_status hpt_parse_three(int64_t out[3], const char *text, const char *where, hpt_error *error) {
+    long long a, b, c;
+    char rest;
+    if (sscanf(text, "%lld%*1[,x]%lld%*1[,x]%lld%c", &a, &b, &c, &rest) != 3 || a < 1 || b < 1 || c < 1)
+        return hpt_error_set(error, HPT_USAGE, where, "\"%s\" is not three positive numbers like 2,2,2.", text);
+    out[0] = a;
+    out[1] = b;
+    out[2] = c;
+    return HPT_OK;
+}
+
+static bool is_operation(const char *path) {
+    char file[4096];
+    struct stat info;
+    int length = snprintf(file, sizeof file, "%s/op.json", path);
+    return length > 0 && (size_t)length < sizeof file && stat(file, &info) == 0;
+}
+
+static hpt_status emit_into(const char *folder, const char *name, const hpt_source_options *o, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_scheme *scheme = NULL;
+    hpt_schedule *schedule = NULL;
+    hpt_read_options reading = {0};
+    hpt_chain_options chaining = {.time_limit = o->time_limit};
+    const char *target = o->emit.target ? o->emit.target : "sm_90a";
+    if (o->shape) {
+        int64_t shape[3] = {0};
+        HPT_TRY(hpt_parse_three(shape, o->shape, "--shape", error));
+        reading.n = (int32_t)shape[0];
+        reading.m = (int32_t)shape[1];
+        reading.p = (int32_t)shape[2];
+    }
+    HPT_TRY(hpt_scheme_read(&scheme, name, &reading, error));
+    chaining.accumulators = hpt_target_accumulators(target);
+    HPT_FAIL_IF(chaining.accumulators < 1, HPT_USAGE, "--target", "There is no target \"%s\".", target);
+    HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
+                "It is optimal or none.");
+    chaining.unchained = o->chain && strcmp(o->chain, "none") == 0;
+    HPT_FAIL_IF(!hpt_chain, HPT_UNSUPPORTED, name, "This build has no chaining.");
+    HPT_TRY(hpt_chain(&schedule, scheme, &chaining, error));
+    HPT_TRY(hpt_emit(folder, scheme, schedule, &o->emit, error));
+done:
+    if (schedule) hpt_schedule_destroy(schedule);
+    hpt_scheme_destroy(scheme);
+    return status;
+}
+
+hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_options *options, hpt_error *error) {
+    *out = (hpt_source){0};
+    if (is_operation(name)) {
+        int length = snprintf(out->folder, sizeof out->folder, "%s", name);
+        return length < (int)sizeof out->folder
+                   ? HPT_OK
+                   : hpt_error_set(error, HPT_TOO_LARGE, name, "The folder's name is too long.");
+    }
+    const char *base = getenv("TMPDIR");
+    snprintf(out->folder, sizeof out->folder, "%.200s/heptane-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(out->folder)) return hpt_error_set(error, HPT_IO, out->folder, "Cannot create a temporary folder.");
+    out->temporary = true;
+    hpt_status status = emit_into(out->folder, name, options, error);
+    if (status != HPT_OK) hpt_source_clear(out);
+    return status;
+}
+
+void hpt_source_clear(hpt_source *source) {
+    if (source->temporary) hpt_folder_remove(source->folder);
+    *source = (hpt_source){0};
+}

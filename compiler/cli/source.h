@@ -1,0 +1,30 @@
+/* source.h - from what a user names (an operation folder, a scheme file, a catalogue entry) to an operation folder on
+ * disk. A scheme is read, chained with the target's accumulators and emitted into a temporary folder, which goes with
+ * hpt_source_clear. Shared by run, bench and tune.
+ */
+#ifndef HPT_CLI_SOURCE_H
+#define HPT_CLI_SOURCE_H
+
+#include "cli.h"
+#include <heptane/emit.h>
+
+typedef struct hpt_source_options {
+    hpt_emit_options emit;
+    const char *chain; /* "optimal" (NULL) or "none" */
+    const char *shape; /* "n,m,p" where a file does not tell; NULL */
+    double time_limit; /* of the chaining; 0: its default */
+} hpt_source_options;
+
+typedef struct hpt_source {
+    char folder[256]; /* of the operation */
+    bool temporary;
+} hpt_source;
+
+hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_options *options, hpt_error *error);
+void hpt_source_clear(hpt_source *source);
+/* rm -r */
+void hpt_folder_remove(const char *path);
+/* "n,m,p" */
+hpt_status hpt_parse_three(int64_t out[3], const char *text, const char *where, hpt_error *error);
+
+#endif

@@ -1,0 +1,1 @@
+return function(context) return use("ops/forms")(context, context.plan.y) end
