@@ -116,6 +116,8 @@ static void test_refusals(void **state) {
     assert_non_null(strstr(error.message, "bytes of shared memory"));
     assert_int_equal(files_of(&files, &deals[2], HPT_TYPE_F16, "sm_100a", "tile_n=96", &error), HPT_USAGE);
     assert_int_equal(files_of(&files, &deals[2], HPT_TYPE_F16, "sm_100", "", &error), HPT_USAGE);
+    assert_int_not_equal(files_of(&files, &deals[2], HPT_TYPE_F16, "sm_90a", "", &error), HPT_OK);
+    assert_non_null(strstr(error.message, "accumulators"));
     assert_int_equal(files_of(&files, &deals[2], HPT_TYPE_F16, "sm_100a", "tile_n=128,stages=8", &error), HPT_OK);
     json_decref(files);
 }
