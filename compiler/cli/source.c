@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#pragma weak hpt_chain /* until the chaining passes are linked */
-#pragma weak hpt_schedule_destroy
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
     (void)info, (void)kind, (void)walk;
@@ -54,11 +52,10 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
     HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
                 "It is optimal or none.");
     chaining.unchained = o->chain && strcmp(o->chain, "none") == 0;
-    HPT_FAIL_IF(!hpt_chain, HPT_UNSUPPORTED, name, "This build has no chaining.");
     HPT_TRY(hpt_chain(&schedule, scheme, &chaining, error));
     HPT_TRY(hpt_emit(folder, scheme, schedule, &o->emit, error));
 done:
-    if (schedule) hpt_schedule_destroy(schedule);
+    hpt_schedule_destroy(schedule);
     hpt_scheme_destroy(scheme);
     return status;
 }

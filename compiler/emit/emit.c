@@ -24,6 +24,19 @@ done:
     return status;
 }
 
+/* A scheme's name without folders or ".json": what is emitted must not depend on where the file lies. */
+static char *short_name(hpt_arena *arena, const char *name) {
+    const char *last = name;
+    for (const char *at = name; *at && *at != '#'; at++)
+        if (*at == '/') last = at + 1;
+    char *copy = hpt_arena_strdup(arena, last);
+    char *dot = copy ? strstr(copy, ".json") : NULL;
+    if (dot && (dot[5] == 0 || dot[5] == '#')) memmove(dot, dot + 5, strlen(dot + 5) + 1);
+    for (char *at = copy; at && *at; at++) /* it goes into a comment line */
+        if ((unsigned char)*at < 32 || *at == '\\') *at = '_';
+    return copy;
+}
+
 hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -36,10 +49,11 @@ hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const 
                 "The scheme is over %s; kernels multiply real matrices.", hpt_scheme_ring(scheme));
     HPT_FAIL_IF(strcmp(hpt_scheme_hash(scheme), schedule->scheme_hash) != 0, HPT_INTERNAL, "",
                 "The schedule belongs to another scheme.");
-    hpt_plan_request request = {.name = hpt_scheme_name(scheme),
+    hpt_plan_request request = {.name = short_name(arena, hpt_scheme_name(scheme)),
                                 .schedule = schedule,
                                 .x_transposed = options->x_transposed,
                                 .y_untransposed = options->y_untransposed};
+    HPT_FAIL_NO_MEMORY(request.name);
     HPT_TRY(type_option(&request.x, in, "--in-type", false, error));
     HPT_TRY(type_option(&request.forms, or_default(options->forms, "f16"), "--forms", false, error));
     HPT_TRY(type_option(&request.c, or_default(options->out_type, in), "--out-type", true, error));

@@ -202,8 +202,11 @@ static hpt_status gpu_encode(hpt_backend_device *d, void *out128, const hpt_tens
     const uint32_t ones[5] = {1, 1, 1, 1, 1};
     int l2 = map->l2_promotion == 256 ? 3 : map->l2_promotion == 128 ? 2 : map->l2_promotion == 64 ? 1 : 0;
     _Alignas(64) unsigned char aligned[128];
+    hpt_status entered = enter(d, error); /* the driver encodes nothing without a current context */
+    if (entered != HPT_OK) return entered;
     int code = d->driver->TensorMapEncodeTiled(aligned, types[map->element], (uint32_t)map->rank, (void *)map->address,
                                                map->dim, map->stride + 1, map->box, ones, 0, (int)map->swizzle, l2, 0);
+    leave(d);
     if (code == 0) {
         memcpy(out128, aligned, sizeof aligned);
         return HPT_OK;

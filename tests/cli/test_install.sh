@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs into an empty folder, runs the installed command away from the source tree, and builds a program against each
+# library: through find_package, and through pkg-config.
+set -euo pipefail
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cmake --install "$BINARY" --prefix "$place/usr" >/dev/null
+"$place/usr/bin/heptane" version
+
+mkdir "$place/user"
+cat >"$place/user/main.c" <<'PROGRAM'
+#include <heptane/rt.h>
+#include <heptane/scheme.h>
+#include <stdio.h>
+int main(void) {
+    hpt_error error = {0};
+    hpt_scheme *scheme = 0;
+    if (hpt_scheme_read(&scheme, "strassen", 0, &error) != HPT_OK) return puts(error.message), 1;
+    printf("rank %d\n", hpt_scheme_rank(scheme));
+    hpt_scheme_destroy(scheme);
+    return 0;
+}
+PROGRAM
+cat >"$place/user/CMakeLists.txt" <<'PROJECT'
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(heptane REQUIRED)
+add_executable(user main.c)
+target_link_libraries(user heptane::heptane heptane::heptane_rt)
+PROJECT
+cmake -S "$place/user" -B "$place/user/build" -DCMAKE_PREFIX_PATH="$place/usr" >/dev/null
+cmake --build "$place/user/build" >/dev/null
+[ "$("$place/user/build/user")" = "rank 7" ]
+
+flags() { PKG_CONFIG_PATH=$(dirname "$(find "$place/usr" -name heptane.pc)") pkg-config --static "$@"; }
+[ "$(flags --modversion heptane)" = "$("$place/usr/bin/heptane" version | cut -d' ' -f2)" ]

@@ -1,0 +1,573 @@
+// gemm: Z = X Y from operand forms, by a schedule of 1 products
+//
+// Made by Heptane 0.1.0 for sm_90a. Scheme trivial: 1 x 1 x 1, rank 1
+// (identity 0000000000000000000000000000000000000000000000000000000000000000),
+// 1 writes in 1 chains.
+// Forms f16, accumulation f32, outputs f16. Tile 128 x 256 x 64, 4 stages, clusters of 2, raster groups of 8.
+// No headers are needed; compile with NVRTC for exactly this target.
+//
+// X and Y are cut into blocks; A and B are linear combinations ("forms") of blocks of X and of Y transposed, all K-major.
+// A CTA owns the same tile of every output block. It walks the schedule: each step multiplies one form of X by one of Y into
+// the same accumulator, and some steps send what has been accumulated so far to one or more output blocks, scaled. The first
+// touch of a block is a store, later ones are reduce-adds, so outputs need no clearing.
+//
+// Warpgroup 0   warp 0, one thread: the producer. One ring of operand tiles runs over all tiles, steps and k-blocks of this
+//               CTA without ever draining.
+//               warp 1, one thread: the writer. Sends staged parts of the accumulator to global memory.
+// Warpgroups 1, 2: the consumers, 64 x 256 accumulators each.
+// The staging buffer holds 64 rows in 4 boxes of 8 KB, which the writer grants to the consumers in turn, box by box. Taking turns
+// keeps the consumers apart in time: while one empties its accumulator, the other keeps the tensor cores busy.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+struct alignas(64) TensorMap { u8 opaque[128]; }; // a CUtensorMap, made by the host
+
+__device__ __forceinline__ u32 shared_address(const void *pointer) { return (u32)__cvta_generic_to_shared(pointer); }
+
+// ---- mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier") ----
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+// Returns once the phase of this parity is complete. A new barrier counts as having completed parity 1.
+__device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
+    asm volatile("{\n.reg .pred done;\nRETRY:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra RETRY;\n}" ::"r"(barrier), "r"(parity) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+// Arrives and announces the bytes that bulk copies will bring in this phase.
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+// The same barrier in another CTA of the cluster. Left without .release.cluster on purpose: ptxas turns that into a barrier
+// for the whole device, in every k-block. The arrival only says that this CTA has finished reading a ring slot.
+__device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 cta) {
+    asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier), "r"(cta) : "memory");
+}
+__device__ __forceinline__ void barrier_init_publish() { // to the cluster and to the copy engine
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+__device__ __forceinline__ u32 cluster_rank() {
+    u32 rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+// ---- bulk-tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy") ----
+// Coordinates: x along the rows' elements, y the row, z the matrix of a batch. What lies outside a map reads as zero and is
+// not written.
+__device__ __forceinline__ void tma_prefetch(const TensorMap *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+__device__ __forceinline__ void tma_load(u32 to, const TensorMap *map, int x, int y, int z, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];"
+                 ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier) : "memory");
+}
+// To the same address in every CTA of the mask; each of them counts the bytes on its own barrier.
+__device__ __forceinline__ void tma_load_multicast(u32 to, const TensorMap *map, int x, int y, int z, u32 barrier, u16 mask) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3, %4}], [%5], %6;"
+                 ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"(mask) : "memory");
+}
+__device__ __forceinline__ void tma_store(const TensorMap *map, int x, int y, int z, u32 from) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];"
+                 ::"l"(map), "r"(x), "r"(y), "r"(z), "r"(from) : "memory");
+}
+__device__ __forceinline__ void tma_add(const TensorMap *map, int x, int y, int z, u32 from) {
+    asm volatile("cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2, %3}], [%4];"
+                 ::"l"(map), "r"(x), "r"(y), "r"(z), "r"(from) : "memory");
+}
+__device__ __forceinline__ void tma_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// At most PENDING groups of this thread have not yet read their shared memory.
+template <int PENDING> __device__ __forceinline__ void tma_wait_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+// All groups of this thread have written global memory.
+__device__ __forceinline__ void tma_wait_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+// Ordinary writes to shared memory by this thread become visible to bulk copies that are issued after a barrier.
+__device__ __forceinline__ void shared_writes_to_tma() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- warpgroup matrix multiply (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions") ----
+// Shared memory descriptor of a K-major operand in the 128-byte swizzle: 8 rows of 128 bytes form an atom of 1024 bytes;
+// address and stride in units of 16 bytes.
+__device__ __forceinline__ u64 operand_descriptor(u32 address) {
+    return (u64)((address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+}
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+// acc = a b + (keep ? acc : 0) for 64 x 256 x 16. With keep = 0 a chain starts without clearing registers.
+__device__ __forceinline__ void wgmma(float (&acc)[128], u64 a, u64 b, int keep) {
+    asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
+                 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+                 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+                 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+                 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,"
+                 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"
+                 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"
+                 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"
+                 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+                 "}, %128, %129, keep, 1, 1, 0, 0;\n}"
+                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+                   "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+                   "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+                   "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+                   "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+                   "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+                   "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+                   "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]),
+                   "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]),
+                   "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]),
+                   "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]),
+                   "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]),
+                   "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]),
+                   "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]),
+                   "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]),
+                   "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+                 : "l"(a), "l"(b), "r"(keep));
+}
+// Waits too, and names the accumulators, so that the compiler does not read them earlier.
+__device__ __forceinline__ void wgmma_finish(float (&acc)[128]) {
+    asm volatile("wgmma.wait_group.sync.aligned 0;"
+                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+                   "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+                   "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+                   "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+                   "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+                   "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+                   "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+                   "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]),
+                   "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]),
+                   "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]),
+                   "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]),
+                   "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]),
+                   "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]),
+                   "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]),
+                   "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]),
+                   "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+                 ::"memory");
+}
+// Four 8 x 8 matrices of 16-bit numbers to shared memory; each lane gives the address of one row (PTX ISA, stmatrix).
+__device__ __forceinline__ void stmatrix_x4(u32 address, const u32 (&word)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(address), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+}
+
+// Two 16-bit numbers in one word <-> f32; `lo` is the one at the lower address.
+__device__ __forceinline__ u32 pack_f16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ u32 pack_bf16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ void unpack_f16(u32 word, float &lo, float &hi) {
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(lo), "=f"(hi) : "r"(word));
+}
+__device__ __forceinline__ void unpack_bf16(u32 word, float &lo, float &hi) {
+    lo = __uint_as_float(word << 16); // bf16 is the upper half of an f32
+    hi = __uint_as_float(word & 0xffff0000u);
+}
+
+// The next kernel of the stream may be set up while this one still runs (PTX ISA, griddepcontrol).
+__device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontrol.launch_dependents;"); }
+// Everything that kernels before this one wrote is visible from here on.
+__device__ __forceinline__ void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+// ---- the schedule -----------------------------------------------------------------------------------------------------
+// Blocks and slots count from 0 in the tables, from 1 in the comments. A step multiplies two operand forms into the
+// accumulator; then its fills send the accumulated prefix sum S to output blocks.
+constexpr int STEPS = 1;
+struct Step {
+    u16 x_slot, y_slot; // operand forms, as numbered in the forms kernels
+    u16 x_row, x_col;   // the block of X that this form is, or NOT_PLAIN
+    u16 y_row, y_col;   // the block of Y transposed that this form is, or NOT_PLAIN
+    u16 fresh;          // 1: a chain starts, the accumulator is overwritten
+    u16 fills, first_fill;
+};
+struct Fill {           // one filling of the staging buffer
+    u16 first_target, targets;
+    u32 flip;           // sign bits to invert: the weight is 1 or -1
+};
+struct Target {         // an output block
+    u16 row, col, add;  // add = 0: the block's first touch, a store
+};
+constexpr u32 NOT_PLAIN = 0xffff;
+__constant__ Step steps[STEPS] = {
+    {0, 0, 0, 0, 0, 0, 1, 1, 0}, // S = X11 Y11; Z11 = S
+};
+__constant__ Fill fills[1] = {
+    {0, 1, 0},
+};
+__constant__ Target targets[1] = {
+    {0, 0, 0},
+};
+
+// ---- sizes ------------------------------------------------------------------------------------------------------------
+constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
+constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
+constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
+constexpr int BOXES = 4, ROUNDS = 1; // boxes in the staging buffer; times it is filled per 64 x TILE_N
+constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+constexpr int BLOCKS_M = 1, BLOCKS_N = 1, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
+
+struct Problem {
+    int m, n;                               // extents of the output
+    int block_m, block_n, block_k, k_tiles; // extents of a block; k-blocks of TILE_K per product
+    int tiles_m, tiles_n, tiles;            // cluster tiles of a block in rows and columns; of the whole batch
+    int x_batched, y_batched;
+};
+
+// ---- who does what ----------------------------------------------------------------------------------------------------
+// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: its tiles' chains
+// (or parts of them along K) are dealt to all clusters, longest first, back and forth (0 .. G-1, G-1 .. 0, ...), and all of
+// their writes are adds onto outputs that were cleared before.
+struct Chain { u16 first_step, steps; };
+__constant__ Chain chains[1] = { // longest first
+    {0, 1},
+};
+constexpr int CHAINS = 1;
+struct Deal {
+    int cluster, clusters; // this one, how many there are
+    int whole;             // tiles that this cluster does whole
+    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are dealt
+    int parts;             // into parts along K
+    int items;             // of this cluster: whole tiles, then dealt parts of chains
+};
+struct Work {
+    int row, col, batch;        // where this CTA's tile starts inside each block
+    int first_step, last_step;
+    int first_k, last_k;        // k-blocks of each product
+    bool cut;
+};
+
+// Cluster tiles are walked in groups of GROUP rows, column by column, so that those in flight form a compact area that shares
+// operands in L2.
+__device__ __forceinline__ void place(Work &work, const Problem &p, int tile, int rank) {
+    const int per_matrix = p.tiles_m * p.tiles_n, in_matrix = tile % per_matrix, per_group = GROUP * p.tiles_n;
+    const int group = in_matrix / per_group, in_group = in_matrix - group * per_group;
+    const int rows = min(GROUP, p.tiles_m - group * GROUP), col = in_group / rows;
+    work.row = ((group * GROUP + in_group - col * rows) * CLUSTER + rank) * TILE_M;
+    work.col = col * TILE_N;
+    work.batch = tile / per_matrix;
+}
+__device__ __forceinline__ int dealt(const Deal &deal, int turn) {
+    return turn * deal.clusters + (turn & 1 ? deal.clusters - 1 - deal.cluster : deal.cluster);
+}
+__device__ __forceinline__ Work work_at(const Problem &p, const Deal &deal, int item, int rank) {
+    Work work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false};
+    int tile = deal.cluster + item * deal.clusters;
+    if (item >= deal.whole) {
+        const int number = dealt(deal, item - deal.whole), section = number / deal.cut;
+        const Chain chain = chains[section / deal.parts];
+        const int part = section % deal.parts;
+        tile = deal.first_cut + number % deal.cut;
+        work.first_step = chain.first_step;
+        work.last_step = chain.first_step + chain.steps;
+        work.first_k = part * p.k_tiles / deal.parts;
+        work.last_k = (part + 1) * p.k_tiles / deal.parts;
+        work.cut = true;
+    }
+    place(work, p, tile, rank);
+    return work;
+}
+// Products that a cluster multiplies in the last wave, times `parts`, if it is cut into that many parts.
+__device__ __forceinline__ int cut_load(Deal deal, int cluster) {
+    int load = 0;
+    deal.cluster = cluster;
+    for (int turn = 0, number; (number = dealt(deal, turn)) < deal.cut * CHAINS * deal.parts; turn++)
+        load += chains[number / deal.cut / deal.parts].steps;
+    return load;
+}
+// The same in every CTA, computed by all threads together; the result lies in shared memory, to keep registers free.
+// mode 0: never cut; 1: only where results do not depend on the order of adds (an output gets at most two); 2: wherever it
+// is faster.
+__device__ __forceinline__ void deal_work(Deal &deal, const Problem &p, int mode) {
+    constexpr int MOST_WRITES = 1; // to one output block
+    __shared__ u32 longest[3]; // load of the busiest cluster for 1, 2 and 4 parts
+    if (threadIdx.x < 3) longest[threadIdx.x] = 0;
+    __syncthreads();
+    Deal mine = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 1, 0};
+    const int tail = p.tiles % mine.clusters;
+    mine.first_cut = p.tiles - tail;
+    mine.cut = tail;
+    const auto allowed = [&](int parts) {
+        return mode > 0 && tail > 0 && (mode > 1 || MOST_WRITES * parts <= 2) && (parts == 1 || (CHAINS <= 8 && p.k_tiles >= 8 * parts));
+    };
+    for (int i = 0; i < 3; i++, mine.parts *= 2)
+        if (allowed(mine.parts))
+            for (int c = threadIdx.x; c < mine.clusters; c += blockDim.x) atomicMax(&longest[i], (u32)cut_load(mine, c));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int best = 4 * STEPS, best_parts = 0; // in quarters of a product; at least a half must be gained
+        for (int i = 0, parts = 1; i < 3; i++, parts *= 2) {
+            const int load = (int)longest[i] * 4 / parts;
+            if (!allowed(parts) || load + 2 > best) continue;
+            best = load;
+            best_parts = parts;
+        }
+        mine.parts = max(best_parts, 1);
+        mine.cut = best_parts ? tail : 0;
+        const int tiles = best_parts ? mine.first_cut : p.tiles; // done whole
+        mine.whole = mine.cluster < tiles ? (tiles - mine.cluster + mine.clusters - 1) / mine.clusters : 0;
+        mine.items = mine.whole;
+        if (best_parts)
+            for (int turn = 0; dealt(mine, turn) < mine.cut * CHAINS * mine.parts; turn++) mine.items++;
+        deal = mine;
+    }
+    __syncthreads();
+}
+
+// Counters in global memory, zero before and after the kernel. Whoever is there takes the next piece of clearing, so nobody
+// waits for a CTA that has not started.
+struct Sync { u32 claimed, cleared, left; };
+__device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
+__device__ __forceinline__ u32 read_acquire(const u32 *counter) {
+    u32 value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+    return value;
+}
+__device__ __forceinline__ void add_release(u32 *counter, u32 value) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
+}
+
+// The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
+__device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal, int pieces, u32 box, const TensorMap *map_c, Sync *sync) {
+    const int lane = threadIdx.x & 31;
+    for (int i = lane * 16; i < BOX_BYTES; i += 32 * 16)
+        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(box + i), "r"(0) : "memory");
+    shared_writes_to_tma();
+    __syncwarp();
+    if (lane) return;
+    u32 done = 0;
+    for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
+        Work work;
+        place(work, p, deal.first_cut + piece / (CLUSTER * BLOCKS), piece % CLUSTER);
+        const int block = piece / CLUSTER % BLOCKS;
+        const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
+        for (int y = y0; y < min(y0 + TILE_M, p.m); y += 64)
+            for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
+        tma_commit();
+    }
+    tma_wait_written();
+    asm volatile("fence.proxy.async;" ::: "memory");
+    add_release(&sync->cleared, done);
+}
+
+// ---- staging: one box of this warpgroup's accumulators ----------------------------------------------------------------
+template <int BOX> __device__ __forceinline__ void stage_box(const float (&acc)[REGISTERS], u32 box, int thread, u32 flip) {
+    // stmatrix x4 writes 16 x 16 numbers: lane l points at row l % 16 of this warp's 16 rows, at the 16-byte chunk l / 16.
+    const u32 row = (thread >> 5) * 16 + (thread & 15), chunk = (thread >> 4) & 1;
+#pragma unroll
+    for (int pair = 0; pair < 4; pair++) {
+        u32 word[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float lo = acc[32 * BOX + 8 * pair + 2 * i], hi = acc[32 * BOX + 8 * pair + 2 * i + 1];
+            word[i] = pack_f16(lo, hi) ^ flip;
+        }
+        stmatrix_x4(box + row * 128 + (((2 * pair + chunk) ^ (row & 7)) << 4), word);
+    }
+}
+// Fills the buffer once: each box as soon as it is granted, then handed to the writer.
+template <int ROUND> __device__ __forceinline__ void stage_round(const float (&acc)[REGISTERS], u32 staging, u32 granted, u32 staged, u32 parity, int thread, u32 flip) {
+    barrier_wait(granted + 0, parity);
+    stage_box<ROUND * BOXES + 0>(acc, staging + 0 * BOX_BYTES, thread, flip);
+    shared_writes_to_tma();
+    barrier_arrive(staged + 0);
+    barrier_wait(granted + 8, parity);
+    stage_box<ROUND * BOXES + 1>(acc, staging + 1 * BOX_BYTES, thread, flip);
+    shared_writes_to_tma();
+    barrier_arrive(staged + 8);
+    barrier_wait(granted + 16, parity);
+    stage_box<ROUND * BOXES + 2>(acc, staging + 2 * BOX_BYTES, thread, flip);
+    shared_writes_to_tma();
+    barrier_arrive(staged + 16);
+    barrier_wait(granted + 24, parity);
+    stage_box<ROUND * BOXES + 3>(acc, staging + 3 * BOX_BYTES, thread, flip);
+    shared_writes_to_tma();
+    barrier_arrive(staged + 24);
+}
+
+// ---- the kernel -------------------------------------------------------------------------------------------------------
+extern "C" __global__ void __launch_bounds__(384, 1)
+heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_y, 
+    const __grid_constant__ TensorMap map_c, int m, int n, int block_m, int block_n, int block_k, int tiles_m, int tiles_n,
+    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, int x_in_place, int y_in_place) {
+    const Problem p = {m, n, block_m, block_n, block_k, block_k / TILE_K, tiles_m, tiles_n, tiles_m * tiles_n * batch, x_batched, y_batched};
+    extern __shared__ u8 memory[];
+    const u32 ring_a = (shared_address(memory) + 1023) & ~1023u, ring_b = ring_a + STAGES * A_BYTES; // the swizzle wants 1024
+    const u32 staging = ring_b + STAGES * B_BYTES;
+    const u32 full = staging + BOXES * BOX_BYTES, empty = full + 8 * STAGES; // barriers of the ring
+    const u32 staged = empty + 8 * STAGES, granted = staged + 8 * BOXES;     // of the boxes; grants to consumer 0, then to 1
+    const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
+    const int rank = (int)cluster_rank();
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(full + 8 * i, 1);
+            barrier_init(empty + 8 * i, 2 * CLUSTER); // both consumers of every CTA that this slot's loads reach
+        }
+        for (int i = 0; i < BOXES; i++) {
+            barrier_init(staged + 8 * i, 128);
+            barrier_init(granted + 8 * i, 1);
+            barrier_init(granted + 8 * (BOXES + i), 1);
+        }
+        barrier_init_publish();
+    }
+    cluster_sync();
+    allow_next_kernel();
+    __shared__ Deal deal;
+    deal_work(deal, p, cut_mode);
+    const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
+
+    if (role == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        await_previous_kernel();
+        if (thread == 0) { // ---- producer
+            int slot = 0;
+            u32 parity = 1; // the ring starts empty
+            for (int item = 0; item < deal.items; item++) {
+                const Work work = work_at(p, deal, item, rank);
+                const int batch_a = p.x_batched ? work.batch : 0, batch_b = p.y_batched ? work.batch : 0;
+                for (int s = work.first_step; s < work.last_step; s++) {
+                    const Step &step = steps[s];
+                    const TensorMap *from_a = &map_a, *from_b = &map_b;
+                    int a_x = 0, a_y = step.x_slot * p.block_m + work.row;
+                    int b_x = 0, b_y = step.y_slot * p.block_n + work.col + rank * (TILE_N / CLUSTER);
+                    if (x_in_place && step.x_row != NOT_PLAIN) {
+                        from_a = &map_x;
+                        a_x = step.x_col * p.block_k;
+                        a_y = step.x_row * p.block_m + work.row;
+                    }
+                    if (y_in_place && step.y_row != NOT_PLAIN) {
+                        from_b = &map_y;
+                        b_x = step.y_col * p.block_k;
+                        b_y = step.y_row * p.block_n + work.col + rank * (TILE_N / CLUSTER);
+                    }
+                    a_x += work.first_k * TILE_K;
+                    b_x += work.first_k * TILE_K;
+                    for (int k = work.first_k; k < work.last_k; k++, a_x += TILE_K, b_x += TILE_K) {
+                        const u32 ready = full + 8 * slot;
+                        barrier_wait(empty + 8 * slot, parity);
+                        barrier_expect(ready, A_BYTES + B_BYTES);
+                        tma_load(ring_a + slot * A_BYTES, from_a, a_x, a_y, batch_a, ready);
+                        // each CTA brings its share of B to all of the cluster
+                        tma_load_multicast(ring_b + slot * B_BYTES + rank * (B_BYTES / CLUSTER), from_b, b_x, b_y, batch_b, ready, (1 << CLUSTER) - 1);
+                        if (++slot == STAGES) {
+                            slot = 0;
+                            parity ^= 1;
+                        }
+                    }
+                }
+            }
+        } else if (thread >= 32 && thread < 64) { // ---- writer
+            if (pieces) clear_outputs(p, deal, pieces, staging, &map_c, sync);
+            if (thread != 32) goto done;
+            u32 parity = 0;
+            for (int box = 0; box < BOXES; box++) barrier_arrive(granted + 8 * box); // consumer 0 has the first turn
+            for (int item = 0; item < deal.items; item++) {
+                const Work work = work_at(p, deal, item, rank);
+                if (item == deal.whole) { // the first of the cut ones
+                    while (read_acquire(&sync->cleared) != (u32)pieces);
+                    asm volatile("fence.proxy.async;" ::: "memory"); // the adds below come after the clearing
+                }
+                for (int s = work.first_step; s < work.last_step; s++) {
+                    const int fill_count = steps[s].fills;
+                    // A store must be complete, not only read, before something is added to the same block: whatever
+                    // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
+                    if (fill_count) tma_wait_written();
+                    for (int consumer = 0; consumer < 2; consumer++)
+                        for (int f = 0; f < fill_count; f++) {
+                            const Fill &fill = fills[steps[s].first_fill + f];
+                            for (int round = 0; round < ROUNDS; round++) {
+                                for (int box = 0; box < BOXES; box++) {
+                                    barrier_wait(staged + 8 * box, parity);
+                                    for (int t = 0; t < fill.targets; t++) {
+                                        const Target &target = targets[fill.first_target + t];
+                                        const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
+                                        const int y = target.row * p.block_m + work.row + consumer * 64;
+                                        if (x >= p.n || y >= p.m) continue; // beyond the matrix
+                                        if (target.add || work.cut) tma_add(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
+                                        else tma_store(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
+                                    }
+                                    tma_commit();
+                                }
+                                parity ^= 1;
+                                // boxes go to the other consumer once this one has sent all it has to
+                                const bool last = f + 1 == fill_count && round + 1 == ROUNDS;
+                                const u32 next = granted + 8 * BOXES * (last ? consumer ^ 1 : consumer);
+                                tma_wait_read<3>();
+                                barrier_arrive(next + 0);
+                                tma_wait_read<2>();
+                                barrier_arrive(next + 8);
+                                tma_wait_read<1>();
+                                barrier_arrive(next + 16);
+                                tma_wait_read<0>();
+                                barrier_arrive(next + 24);
+                            }
+                        }
+                }
+            }
+            tma_wait_written();
+            if (pieces && count_up(&sync->left) == gridDim.x - 1) *sync = {}; // the last one leaves the counters as they were
+        }
+    } else { // ---- consumers
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        const int consumer = role - 1;
+        const u32 grant = granted + 8 * BOXES * consumer;
+        float acc[REGISTERS];
+        int slot = 0;
+        u32 parity = 0, grant_parity = 0;
+        for (int item = 0; item < deal.items; item++) {
+            const Work work = work_at(p, deal, item, rank);
+            for (int s = work.first_step; s < work.last_step; s++) {
+                int keep = !steps[s].fresh;
+                for (int k = work.first_k; k < work.last_k; k++) {
+                    barrier_wait(full + 8 * slot, parity);
+                    const u64 a = operand_descriptor(ring_a + slot * A_BYTES + consumer * (A_BYTES / 2));
+                    const u64 b = operand_descriptor(ring_b + slot * B_BYTES);
+                    wgmma_fence();
+                    wgmma(acc, a, b, keep);
+                    wgmma(acc, a + 2, b + 2, 1); // 16 elements along K are 32 bytes
+                    wgmma(acc, a + 4, b + 4, 1);
+                    wgmma(acc, a + 6, b + 6, 1);
+                    wgmma_commit();
+                    keep = 1;
+                    wgmma_wait(); // the other consumer fills the gap, and the ring slot is free early
+                    if (thread < CLUSTER) barrier_arrive_at(empty + 8 * slot, thread);
+                    if (++slot == STAGES) {
+                        slot = 0;
+                        parity ^= 1;
+                    }
+                }
+                const int fill_count = steps[s].fills;
+                if (!fill_count) continue;
+                wgmma_finish(acc);
+                for (int f = 0; f < fill_count; f++) {
+                    const u32 flip = fills[steps[s].first_fill + f].flip;
+                    stage_round<0>(acc, staging, grant, staged, grant_parity, thread, flip);
+                    grant_parity ^= 1;
+                }
+            }
+        }
+    }
+done:
+    __syncwarp();
+    cluster_sync(); // nobody leaves while a neighbour may still signal it
+}
