@@ -5,10 +5,6 @@ local M = {}
 -- Completes a geometry: where the schedule's tables go, and whether all fits.
 function M.finish(context, g)
   local plan = context.plan
-  if plan.chain.accumulators > context.target.accumulators then
-    refuse(string.format("The schedule alternates between %d accumulators, %s has %d.", plan.chain.accumulators,
-                         context.target.name, context.target.accumulators))
-  end
   if g.shared > context.target.shared_bytes then
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
