@@ -22,6 +22,8 @@ typedef struct hpt_input {
     const char *bytes;  /* NUL behind the last */
     size_t length;
     const hpt_read_options *options; /* never NULL */
+    const struct hpt_input *beside;  /* files in memory that stand in for those beside `path`; NULL: only the disk */
+    size_t beside_count;
 } hpt_input;
 
 typedef struct hpt_format {
