@@ -5,7 +5,8 @@
  *   - the proof is a tree of spanning-tree bounds (bound.h), so that a program without this code can check it.
  *   - deterministic: limits count steps, not seconds, unless the time limit itself is reached.
  * Among covers of equal cost it prefers, in this order: one that can alternate over the accumulators, few joins marked
- * odd, few paths, and products marked early at the front. That choice is by local search: good, not proved best.
+ * odd, writes early in their paths (a long prefix sum is large, and so is the rounding error of writing it), and
+ * products marked early at the front. That choice is by local search: good, not proved best.
  */
 #ifndef HPT_COVER_H
 #define HPT_COVER_H
