@@ -1,6 +1,9 @@
 /* planted: puts one fault at a time into an emitted kernel and looks whether the emulator finds and names it.
  *
- *   planted TABLE FOLDER [SEEDS [WORK]]     TABLE: sm_90a or sm_100a; FOLDER: what `heptane emit --op gemm` wrote
+ *   planted TARGET FOLDER [SEEDS [WORK [CONTROL]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
+ *
+ * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernel (8); WORK: a folder to
+ * work in.
  *
  * Prints a Markdown table. Exit code 0: the untouched kernel has no finding on any seed, and every fault was found and
  * named as expected on at least one. A row of the tables is an edit of kernel.cu's text (see faults.def). */
@@ -162,11 +165,12 @@ static hpt_status try_fault(outcome *o, int *tried, const char *expected, const 
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: planted sm_90a|sm_100a FOLDER [SEEDS [WORK]]\n");
+        fprintf(stderr, "usage: planted sm_90a|sm_100a FOLDER [SEEDS [WORK [CONTROL]]]\n");
         return 2;
     }
     const char *target = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
-    int seeds = argc > 3 ? atoi(argv[3]) : 8, tried, missed = 0, rows = 0;
+    int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS, tried, missed = 0,
+        rows = 0;
     hpt_error error = {0};
     char path[600], *source = NULL;
     size_t length;
@@ -176,7 +180,7 @@ int main(int argc, char **argv) {
     hpt_status status = copy_op(argv[2], work, &error);
     snprintf(path, sizeof path, "%s/gemm/kernel.cu", work);
     if (status == HPT_OK) status = hpt_file_read(&source, &length, path, 1 << 26, &error);
-    if (status == HPT_OK) status = try_fault(&control, &tried, "", target, work, CONTROL_SEEDS, true, &error);
+    if (status == HPT_OK) status = try_fault(&control, &tried, "", target, work, controls, true, &error);
     if (status != HPT_OK) {
         fprintf(stderr, "planted: %s: %s\n", error.where, error.message);
         free(source);
@@ -185,10 +189,10 @@ int main(int argc, char **argv) {
     printf("| planted in the gemm kernel for %s (%d x %d x %d) | named | on seed | found | what the emulator says |\n| "
            "--- | --- | --- | --- | --- |\n",
            target, M, N, K);
-    printf("| nothing | %s | none of %d | %s | |\n", control.names.length ? "NO" : "yes", CONTROL_SEEDS,
+    printf("| nothing | %s | none of %d | %s | |\n", control.names.length ? "NO" : "yes", controls,
            control.names.length ? control.names.data : "");
     missed += control.names.length > 0;
-    for (size_t k = 0; k < HPT_COUNT(faults); k++) {
+    for (size_t k = 0; seeds > 0 && k < HPT_COUNT(faults); k++) {
         if (strcmp(faults[k].target, target) != 0) continue;
         outcome o = {0};
         char *changed = edit(source, &faults[k]);
