@@ -40,8 +40,9 @@ static json_t *fills_json(const hpt_kernel_plan *plan) {
 static json_t *targets_json(const hpt_kernel_plan *plan) {
     json_t *targets = json_array();
     for (int32_t i = 0; i < plan->target_count; i++)
-        json_array_append_new(targets, json_pack("{s:i,s:i,s:b}", "row", plan->targets[i].row, "col",
-                                                 plan->targets[i].col, "add", plan->targets[i].add));
+        json_array_append_new(targets,
+                              json_pack("{s:i,s:i,s:b,s:i}", "row", plan->targets[i].row, "col", plan->targets[i].col,
+                                        "add", plan->targets[i].add, "index", plan->targets[i].index));
     return targets;
 }
 

@@ -66,7 +66,8 @@ typedef struct hpt_fill {
 
 typedef struct hpt_target_block {
     int32_t row, col;
-    bool add; /* reduce-add; otherwise a store, the block's first touch */
+    bool add;      /* reduce-add; otherwise a store, the block's first touch */
+    int32_t index; /* writes that the same chain has made to this block before */
 } hpt_target_block;
 
 typedef struct hpt_plan_chain { /* steps of one chain; contiguous when there is one accumulator */

@@ -25,7 +25,8 @@ local function geometry(context)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, TILE_M,
                          t.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 6
+  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 8 +
+    #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
 end
