@@ -20,6 +20,8 @@ const char *hpt_type_name(hpt_type type);
 bool hpt_type_find(hpt_type *out, const char *name);
 /* Unit roundoff: half the distance from 1 to the next number. */
 double hpt_type_roundoff(hpt_type type);
+/* Into how many parts a kernel may cut a chain along K, each of which is added to outputs of this type. */
+int hpt_type_parts(hpt_type type);
 
 typedef struct hpt_row { /* one product's coefficients on one operand, entries rising */
     int32_t count;
