@@ -136,6 +136,16 @@ static bool has_forms(const hpt_call *call) {
     return false;
 }
 
+/* The same call with all forms of X made before the product, none beside it, so that they can be left out. */
+static hpt_status make_bare(hpt_problem *bare, hpt_data *data, const hpt_variant *v, const hpt_field *f, void *stream,
+                            hpt_error *error) {
+    *data = f->data;
+    for (size_t i = 0; hpt_op_param(v->op, i, NULL); i++)
+        if (strcmp(hpt_op_param(v->op, i, NULL), "beside") == 0) data->settings = "beside=0";
+    hpt_status status = hpt_problem_create(bare, f->context, v->op, data, f->x, f->y, f->c, error);
+    return status == HPT_OK ? hpt_problem_run_once(bare, NULL, stream, error) : status;
+}
+
 /* The product alone, on forms that an earlier run left: what a producer that makes them itself would leave to do. */
 static hpt_status run_without_forms(void *user, void *stream, hpt_error *error) {
     const hpt_call *call = ((hpt_problem *)user)->call;
@@ -239,7 +249,8 @@ done:
 
 static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_problem problem = {0};
+    hpt_problem problem = {0}, bare = {0};
+    hpt_data bare_data;
     hpt_check check;
     bool identical = false;
     kind kinds[3];
@@ -248,9 +259,10 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
     hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
     HPT_TRY(hpt_variant_problem(&problem, v, f, error));
     HPT_TRY(check_variant(b, f, &problem, &check, &identical, error));
-    bool forms = has_forms(problem.call);
+    HPT_TRY(make_bare(&bare, &bare_data, v, f, hpt_meter_stream(b->meter), error));
+    bool forms = has_forms(bare.call);
     kinds[count++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, &problem}};
-    if (forms) kinds[count++] = (kind){.forms = "excluded", .runnable = {run_without_forms, &problem}};
+    if (forms) kinds[count++] = (kind){.forms = "excluded", .runnable = {run_without_forms, &bare}};
     if (b->fresh) kinds[count++] = (kind){.forms = "fresh", .runnable = {run_fresh, &problem}};
     for (size_t i = 0; i < count; i++) {
         hpt_progress_say(&hpt_cli_progress, "%s: in turns with cuBLAS ...", v->name);
@@ -265,6 +277,7 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
         HPT_TRY(keep_row(b, make_row(b, f, v, &kinds[i], &alone[0], &check, identical), error));
     }
 done:
+    hpt_problem_clear(&bare);
     hpt_problem_clear(&problem);
     return status;
 }
