@@ -1,4 +1,5 @@
 /* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
+#include "bench_report.h"
 #include "cublas.h"
 #include "field.h"
 #include "measure.h"
@@ -14,7 +15,7 @@ enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
 
 typedef struct bench {
     /* options */
-    const char *sizes, *baseline_type, *out_file;
+    const char *sizes, *baseline_type, *out_file, *csv, *svg;
     int64_t device, seed;
     double load, alone;
     bool json, unchained, fresh, no_control, tuned;
@@ -66,6 +67,8 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
         {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the JSON to FILE, row by row as it grows", 0,
          0},
+        {"csv", 0, HPT_OPTION_TEXT, &b->csv, "FILE", "also write a table", 0, 0},
+        {"svg", 0, HPT_OPTION_TEXT, &b->svg, "FILE", "also draw ratio against size", 0, 0},
         {"json", 0, HPT_OPTION_FLAG, &b->json, NULL, "print JSON with every sample", 0, 0}};
     const hpt_usage usage = {"bench",
                              "[SCHEME|FOLDER...] [options]",
@@ -193,29 +196,9 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     return row;
 }
 
-static void print_row(const json_t *row) {
-    const char *name = json_string_value(json_object_get(row, "scheme"));
-    double ms = json_real_value(json_object_get(row, "ms"));
-    double flops = 2.0 * (double)json_integer_value(json_object_get(row, "m")) *
-                   (double)json_integer_value(json_object_get(row, "n")) *
-                   (double)json_integer_value(json_object_get(row, "k"));
-    printf("%6lld %6lld %6lld  %-16s %-8s %-8s %9.4f ms %7.1f TF/s  ratio %.3f / own %.3f  error %.2e / %.2e  %4.0f "
-           "MHz %3.0f W%s\n",
-           (long long)json_integer_value(json_object_get(row, "m")),
-           (long long)json_integer_value(json_object_get(row, "n")),
-           (long long)json_integer_value(json_object_get(row, "k")), name,
-           strcmp(json_string_value(json_object_get(row, "chain")), "none") == 0 ? "unchain" : "chained",
-           json_string_value(json_object_get(row, "forms")), ms, flops / ms * 1e-9,
-           json_real_value(json_object_get(row, "ratio")), json_number_value(json_object_get(row, "ratio_own")),
-           json_real_value(json_object_get(row, "rel_error")),
-           json_number_value(json_object_get(row, "baseline_rel_error")), json_real_value(json_object_get(row, "mhz")),
-           json_real_value(json_object_get(row, "watt")), json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK");
-    fflush(stdout);
-}
-
 static hpt_status keep_row(bench *b, json_t *row, hpt_error *error) {
     json_array_append_new(b->rows, row);
-    if (!b->json) print_row(row);
+    if (!b->json) hpt_bench_print_row(row);
     if (!b->out_file) return HPT_OK;
     char *text = json_dumps(b->rows, JSON_COMPACT);
     hpt_status status = text ? hpt_file_write(b->out_file, text, strlen(text), error) : HPT_NO_MEMORY;
@@ -316,6 +299,15 @@ static hpt_status print_document(const bench *b, hpt_error *error) {
                           error);
 }
 
+static hpt_status write_reports(const bench *b, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    if (b->csv) HPT_TRY(hpt_bench_write_csv(b->csv, b->rows, error));
+    if (b->svg) HPT_TRY(hpt_bench_write_svg(b->svg, b->rows, error));
+    if (b->json) HPT_TRY(print_document(b, error));
+done:
+    return status;
+}
+
 hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     bool helped = false;
@@ -335,9 +327,9 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
     HPT_TRY(open_variants(b, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
-    if (b->json && json_array_size(b->rows)) {
-        hpt_status printed = print_document(b, error);
-        if (status == HPT_OK) status = printed;
+    if (json_array_size(b->rows)) { /* what was measured is worth having even if something failed later */
+        hpt_status written = write_reports(b, error);
+        if (status == HPT_OK) status = written;
     }
 done:
     if (b) {
