@@ -72,6 +72,9 @@ typedef struct hpt_emu_row {
                    hpt_emu_instruction *i); /* may be NULL; fills data, or fails with hpt_emu_refuse */
 } hpt_emu_row;
 
+#define HPT_EMU_LAST_ROW                                                                                               \
+    { NULL, NULL, NULL, 0, NULL } /* ends a table */
+
 typedef struct hpt_emu_rows {
     const hpt_emu_row *row;
     size_t count;
@@ -189,6 +192,7 @@ struct hpt_emu_warp {
     bool grid_waited;               /* griddepcontrol.wait */
     struct hpt_emu_wgmma_state *wgmma;
     struct hpt_emu_bulk_state *bulk; /* of its 32 threads */
+    void *small;                     /* its cp.async copies */
     void *tensor_state;              /* tcgen05 */
 };
 
@@ -315,7 +319,9 @@ void hpt_emu_shared_write(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, con
 hpt_emu_who hpt_emu_generic_who(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane);
 
 /* ---- clock.c ---- */
-enum { HPT_EMU_ENGINES = 3 }; /* components per warp: itself, its wgmma, its bulk copies */
+/* Components per warp: itself, its wgmma, its bulk copies, and three of the tensor core of Blackwell (tcgen05_unit.h).
+ */
+enum { HPT_EMU_ENGINES = 6, HPT_EMU_TENSOR_COMPONENT = 4 /* of warp 0 */ };
 static inline uint16_t hpt_emu_component_warp(const hpt_emu_warp *w) {
     return (uint16_t)(1 + HPT_EMU_ENGINES * w->number);
 }
@@ -360,8 +366,14 @@ hpt_emu_step hpt_emu_block(hpt_emu_warp *w, hpt_emu_wait wait, uint32_t what, ui
 void hpt_emu_bulk_release(hpt_emu_warp *w); /* at the end of the warp: what is still open is a finding */
 void hpt_emu_wgmma_release(hpt_emu_warp *w);
 void hpt_emu_bulk_free(hpt_emu_warp *w);
+void hpt_emu_small_copies_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_check(hpt_emu_warp *w, const hpt_emu_instruction *i); /* operands that are in flight */
+
+/* ---- tcgen05.c ---- */
+void hpt_emu_tensor_release(hpt_emu_warp *w); /* frees what a warp has */
+void hpt_emu_tensor_end(hpt_emu_warp *w);     /* a warp has ended; checks it, and its CTA with the last one */
+void hpt_emu_tensor_destroy(hpt_emu_cluster *cluster);
 
 /* ---- findings.c ---- */
 void hpt_emu_report(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane, hpt_emu_fault fault,
