@@ -15,7 +15,7 @@ enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
 
 typedef struct bench {
     /* options */
-    const char *sizes, *baseline_type, *out_file, *csv, *svg;
+    const char *sizes, *baseline_type, *out_file, *csv, *svg, *settings;
     int64_t device, seed;
     double load, alone;
     bool json, unchained, fresh, no_control, tuned;
@@ -64,6 +64,8 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &b->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=V,...", "further parameters of the operation (cut, beside)", 0,
+         0},
         {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the JSON to FILE, row by row as it grows", 0,
          0},
@@ -220,21 +222,45 @@ done:
     return status;
 }
 
+/* The ways to run a variant that are timed. Forms that the product makes beside itself cannot be left out, so the
+ * product without forms is a call of its own that makes all of them apart. */
+static hpt_status make_kinds(bench *b, hpt_field *f, const hpt_variant *v, hpt_problem *whole, hpt_problem *apart,
+                             const hpt_data *data, kind kinds[3], size_t *count, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_check check;
+    bool identical;
+    HPT_TRY(hpt_variant_problem(apart, v, f, data, error));
+    bool forms = has_forms(apart->call);
+    *count = 0;
+    kinds[(*count)++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, whole}};
+    if (forms) {
+        HPT_TRY(check_variant(b, f, apart, &check, &identical, error)); /* and leaves the forms behind */
+        kinds[(*count)++] = (kind){.forms = "excluded", .runnable = {run_without_forms, apart}};
+    } else {
+        hpt_problem_clear(apart);
+    }
+    if (b->fresh) kinds[(*count)++] = (kind){.forms = "fresh", .runnable = {run_fresh, whole}};
+done:
+    return status;
+}
+
 static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_problem problem = {0};
+    hpt_problem whole = {0}, apart = {0};
+    hpt_data data = f->data, data_apart = f->data;
+    char settings[256];
     hpt_check check;
     bool identical = false;
     kind kinds[3];
     hpt_alone alone[4] = {{0}};
     size_t count = 0;
     hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
-    HPT_TRY(hpt_variant_problem(&problem, v, f, error));
-    HPT_TRY(check_variant(b, f, &problem, &check, &identical, error));
-    bool forms = has_forms(problem.call);
-    kinds[count++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, &problem}};
-    if (forms) kinds[count++] = (kind){.forms = "excluded", .runnable = {run_without_forms, &problem}};
-    if (b->fresh) kinds[count++] = (kind){.forms = "fresh", .runnable = {run_fresh, &problem}};
+    snprintf(settings, sizeof settings, "%s%sbeside=0", b->settings ? b->settings : "", b->settings ? "," : "");
+    data.settings = b->settings;
+    data_apart.settings = hpt_op_has_param(v->op, "beside") ? settings : b->settings;
+    HPT_TRY(hpt_variant_problem(&whole, v, f, &data, error));
+    HPT_TRY(check_variant(b, f, &whole, &check, &identical, error));
+    HPT_TRY(make_kinds(b, f, v, &whole, &apart, &data_apart, kinds, &count, error));
     for (size_t i = 0; i < count; i++) {
         hpt_progress_say(&hpt_cli_progress, "%s: in turns with cuBLAS ...", v->name);
         HPT_TRY(hpt_measure_pair(&kinds[i].pair, b->meter, runnables[0], kinds[i].runnable, b->loaded ? 0.6 : b->load,
@@ -248,7 +274,8 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
         HPT_TRY(keep_row(b, make_row(b, f, v, &kinds[i], &alone[0], &check, identical), error));
     }
 done:
-    hpt_problem_clear(&problem);
+    hpt_problem_clear(&whole);
+    hpt_problem_clear(&apart);
     return status;
 }
 

@@ -22,7 +22,7 @@ static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
     }
 }
 
-static bool has_param(const hpt_op *op, const char *name) {
+bool hpt_op_has_param(const hpt_op *op, const char *name) {
     for (size_t i = 0; hpt_op_param(op, i, NULL); i++)
         if (strcmp(hpt_op_param(op, i, NULL), name) == 0) return true;
     return false;
@@ -32,7 +32,7 @@ static bool has_param(const hpt_op *op, const char *name) {
 static hpt_status set_further(hpt_problem *p, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *copy = NULL, *rest = NULL;
-    if (strcmp(p->context->backend->name, "emulator") == 0 && has_param(p->op, "cut"))
+    if (strcmp(p->context->backend->name, "emulator") == 0 && hpt_op_has_param(p->op, "cut"))
         HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
     if (!p->data->settings) goto done;
     HPT_FAIL_NO_MEMORY(copy = strdup(p->data->settings));

@@ -60,6 +60,7 @@ typedef struct hpt_problem { /* an op bound to device copies of some data */
     size_t bytes_c;
 } hpt_problem;
 
+bool hpt_op_has_param(const hpt_op *op, const char *name);
 /* Allocates, uploads, binds. x, y, c: device addresses to share, 0: own ones. */
 hpt_status hpt_problem_create(hpt_problem *out, hpt_context *context, hpt_op *op, const hpt_data *data, uint64_t x,
                               uint64_t y, uint64_t c, hpt_error *error);

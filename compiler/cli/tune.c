@@ -75,7 +75,7 @@ static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const cha
     hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
                      (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
     if (hpt_variant_open(&v, t->context, &t->source, NULL) != HPT_OK) return HPT_OK;
-    if (hpt_variant_problem(&p, &v, f, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
+    if (hpt_variant_problem(&p, &v, f, &f->data, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
     c->tried++;
     if (!c->variant.op) {
         hpt_runnable own = {run_problem, &p};
