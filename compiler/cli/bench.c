@@ -173,12 +173,12 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     hpt_op_describe(v->op, &info);
     int choice, count;
     hpt_cublas_choice(b->cublas, &choice, &count);
-    json_t *row =
-        json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m", (json_int_t)s->m, "n",
-                  (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
-                  v->unchained ? "none" : "optimal", "plan", v->plan, "forms", k->forms, "ms", k->pair.median_b * 1e3,
-                  "baseline_ms", k->pair.median_a * 1e3, "ratio", k->pair.median_a / k->pair.median_b, "own_ms",
-                  k->alone.seconds * 1e3, "own_baseline_ms", baseline->seconds * 1e3);
+    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m",
+                            (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
+                            v->unchained ? "none" : "optimal", "plan", v->plan, "settings", v->settings, "forms",
+                            k->forms, "ms", k->pair.median_b * 1e3, "baseline_ms", k->pair.median_a * 1e3, "ratio",
+                            k->pair.median_a / k->pair.median_b, "own_ms", k->alone.seconds * 1e3, "own_baseline_ms",
+                            baseline->seconds * 1e3);
     json_object_set_new(row, "ratio_own",
                         k->alone.seconds > 0 ? json_real(baseline->seconds / k->alone.seconds) : json_null());
     json_object_set_new(row, "rel_error", json_real(check->bad ? 99 : check->rel_error));
@@ -248,16 +248,18 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
     hpt_status status = HPT_OK;
     hpt_problem whole = {0}, apart = {0};
     hpt_data data = f->data, data_apart = f->data;
-    char settings[256];
+    char settings[256], settings_apart[272];
     hpt_check check;
     bool identical = false;
     kind kinds[3];
     hpt_alone alone[4] = {{0}};
     size_t count = 0;
     hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
-    snprintf(settings, sizeof settings, "%s%sbeside=0", b->settings ? b->settings : "", b->settings ? "," : "");
-    data.settings = b->settings;
-    data_apart.settings = hpt_op_has_param(v->op, "beside") ? settings : b->settings;
+    snprintf(settings, sizeof settings, "%s%s%s", v->settings, v->settings[0] && b->settings ? "," : "",
+             b->settings ? b->settings : "");
+    snprintf(settings_apart, sizeof settings_apart, "%s%sbeside=0", settings, settings[0] ? "," : "");
+    data.settings = settings;
+    data_apart.settings = hpt_op_has_param(v->op, "beside") ? settings_apart : settings;
     HPT_TRY(hpt_variant_problem(&whole, v, f, &data, error));
     HPT_TRY(check_variant(b, f, &whole, &check, &identical, error));
     HPT_TRY(make_kinds(b, f, v, &whole, &apart, &data_apart, kinds, &count, error));
@@ -292,6 +294,7 @@ static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
     }
     snprintf(v.name, sizeof v.name, "%s", choice.scheme);
     snprintf(v.plan, sizeof v.plan, "%s", choice.plan);
+    snprintf(v.settings, sizeof v.settings, "%s", choice.settings);
     v.unchained = choice.unchained;
     HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
     HPT_TRY(bench_variant(b, f, &v, error));

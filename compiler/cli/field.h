@@ -23,6 +23,7 @@ void hpt_field_clear(hpt_field *field);
 
 typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, compiled and loaded */
     char name[128], plan[128];
+    char settings[128]; /* further parameters of the call */
     bool unchained;
     hpt_source source;
     hpt_op *op;
