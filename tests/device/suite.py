@@ -48,8 +48,8 @@ TYPES = {  # name: options of emit
     "f16-f32": ["--out-type", "f32"],
 }
 LAYOUTS = {  # options of emit
-    "x-transposed": ["--x-transposed"],
-    "y-untransposed": ["--y-untransposed"],
+    "trans-x": ["--trans-x"],
+    "no-trans-y": ["--no-trans-y"],
 }
 CALLS = {  # options of run
     "alpha-beta": ["--alpha", "0.5", "--beta", "-2"],
