@@ -29,6 +29,7 @@ typedef struct bench {
     hpt_shape size[MOST_SIZES];
     size_t size_count;
     json_t *rows;
+    double copy;           /* bytes/s of a large copy */
     double baseline_error; /* of the size at hand; NaN if it wrote nothing */
     bool loaded;           /* the first measurement brings the chip to its limit for longer */
 } bench;
@@ -153,6 +154,17 @@ static hpt_status run_without_forms(void *user, void *stream, hpt_error *error) 
     return HPT_OK;
 }
 
+static hpt_status run_forms(void *user, void *stream, hpt_error *error) {
+    const hpt_call *call = ((hpt_problem *)user)->call;
+    for (size_t i = 0; i < call->record_count; i++) {
+        const hpt_record *r = &call->record[i];
+        if (!is_forms(r)) continue;
+        hpt_status status = call->op->context->backend->launch(r->module, &r->launch, stream, error);
+        if (status != HPT_OK) return status;
+    }
+    return HPT_OK;
+}
+
 static json_t *samples(const double *values) {
     json_t *list = json_array();
     for (int i = 0; i < HPT_SAMPLES; i++) json_array_append_new(list, json_real(values[i] * 1e3));
@@ -164,7 +176,21 @@ typedef struct kind {
     hpt_runnable runnable;
     hpt_pair pair;
     hpt_alone alone;
+    double forms_seconds, forms_bytes; /* of making all forms of X by themselves; 0: not measured */
 } kind;
+
+/* Bytes that making the forms of X has to move: X once, and what is written. */
+static double bytes_of_forms(const hpt_problem *p, hpt_error *error) {
+    const hpt_data *d = p->data;
+    double bytes = (double)(d->elements_x * hpt_number_type_bytes(d->type_x));
+    for (size_t i = 0; i < p->buffer_count; i++) {
+        size_t own;
+        const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
+        if (strcmp(name, "x_forms") == 0 && hpt_call_bytes(p->call, name, &own, NULL, error) == HPT_OK)
+            return bytes + (double)own;
+    }
+    return 0;
+}
 
 static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const kind *k,
                         const hpt_alone *baseline, const hpt_check *check, bool identical) {
@@ -193,6 +219,10 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     json_object_set_new(row, "baseline_mhz", json_real(baseline->mhz));
     json_object_set_new(row, "baseline_watt", json_real(baseline->watt));
     json_object_set_new(row, "baseline_heuristic", json_pack("[i,i]", choice + 1, count));
+    if (k->forms_seconds > 0) {
+        json_object_set_new(row, "forms_ms", json_real(k->forms_seconds * 1e3));
+        json_object_set_new(row, "forms_of_copy", json_real(k->forms_bytes / k->forms_seconds / b->copy));
+    }
     json_object_set_new(row, "samples_ms", samples(k->pair.b));
     json_object_set_new(row, "baseline_samples_ms", samples(k->pair.a));
     return row;
@@ -235,7 +265,10 @@ static hpt_status make_kinds(bench *b, hpt_field *f, const hpt_variant *v, hpt_p
     kinds[(*count)++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, whole}};
     if (forms) {
         HPT_TRY(check_variant(b, f, apart, &check, &identical, error)); /* and leaves the forms behind */
-        kinds[(*count)++] = (kind){.forms = "excluded", .runnable = {run_without_forms, apart}};
+        kind excluded = {.forms = "excluded", .runnable = {run_without_forms, apart}};
+        HPT_TRY(hpt_measure_quick(&excluded.forms_seconds, b->meter, (hpt_runnable){run_forms, apart}, 11, error));
+        excluded.forms_bytes = bytes_of_forms(apart, error);
+        kinds[(*count)++] = excluded;
     } else {
         hpt_problem_clear(apart);
     }
@@ -324,8 +357,9 @@ done:
 static hpt_status print_document(const bench *b, hpt_error *error) {
     hpt_context_info device;
     hpt_context_describe(b->context, &device);
-    return hpt_json_print(json_pack("{s:s,s:s,s:i,s:O}", "device", device.device, "target", device.target, "cublaslt",
-                                    (int)hpt_cublas_version(b->cublas), "rows", b->rows),
+    return hpt_json_print(json_pack("{s:s,s:s,s:i,s:f,s:O}", "device", device.device, "target", device.target,
+                                    "cublaslt", (int)hpt_cublas_version(b->cublas), "copy_bytes_per_second", b->copy,
+                                    "rows", b->rows),
                           error);
 }
 
@@ -356,6 +390,7 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
     HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
     HPT_TRY(open_variants(b, error));
+    HPT_TRY(hpt_measure_copy(&b->copy, b->meter, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
     if (json_array_size(b->rows)) { /* what was measured is worth having even if something failed later */
         hpt_status written = write_reports(b, error);

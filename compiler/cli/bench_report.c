@@ -23,6 +23,9 @@ void hpt_bench_print_row(const json_t *row) {
            json_real_value(json_object_get(row, "rel_error")),
            json_number_value(json_object_get(row, "baseline_rel_error")), json_real_value(json_object_get(row, "mhz")),
            json_real_value(json_object_get(row, "watt")), json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK");
+    if (json_object_get(row, "forms_ms"))
+        printf("%44sforms of X alone %.4f ms, %.0f%% of a copy's speed\n", "", number_of(row, "forms_ms"),
+               100 * number_of(row, "forms_of_copy"));
     fflush(stdout);
 }
 
