@@ -16,7 +16,7 @@ enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
 typedef struct bench {
     /* options */
     const char *sizes, *baseline_type, *out_file, *csv, *svg, *settings;
-    int64_t device, seed;
+    int64_t device, seed, ld_multiple;
     double load, alone;
     bool json, unchained, fresh, no_control, tuned;
     hpt_source_options source;
@@ -67,6 +67,8 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
         {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=V,...", "further parameters of the operation (cut, beside)", 0,
          0},
+        {"ld-multiple", 0, HPT_OPTION_INTEGER, &b->ld_multiple, "E",
+         "leading dimensions up to a multiple of E elements (default 1: packed)", 1, 65536},
         {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the JSON to FILE, row by row as it grows", 0,
          0},
@@ -214,6 +216,7 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     json_object_set_new(row, "ok", json_boolean(check->bad == 0 && identical && check->rel_error <= info.bound));
     json_object_set_new(row, "identical", json_boolean(identical));
     json_object_set_new(row, "types", json_pack("[s,s,s,s]", info.type_x, info.type_y, info.type_c, info.type_forms));
+    json_object_set_new(row, "ld", json_pack("[I,I,I]", (json_int_t)s->ldx, (json_int_t)s->ldy, (json_int_t)s->ldc));
     json_object_set_new(row, "mhz", json_real(k->alone.mhz));
     json_object_set_new(row, "watt", json_real(k->alone.watt));
     json_object_set_new(row, "baseline_mhz", json_real(baseline->mhz));
@@ -336,12 +339,17 @@ done:
     return status;
 }
 
+static int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
 static hpt_status bench_size(bench *b, const hpt_shape *shape, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_field f = {0};
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " x %" PRId64 " x %" PRId64 ": data and reference ...", shape->m,
                      shape->n, shape->k);
-    HPT_TRY(hpt_field_create(&f, b->context, b->variants[0].op, shape, (uint64_t)b->seed, b->baseline_type, error));
+    hpt_shape padded = *shape;
+    padded.ldx = padded.ldy = round_up(shape->k, b->ld_multiple); /* X is M x K, Y is N x K */
+    padded.ldc = round_up(shape->n, b->ld_multiple);
+    HPT_TRY(hpt_field_create(&f, b->context, b->variants[0].op, &padded, (uint64_t)b->seed, b->baseline_type, error));
     HPT_TRY(check_baseline(b, &f, error));
     for (size_t i = 0; i < b->variant_count; i++) {
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
@@ -379,6 +387,7 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     bench *b = calloc(1, sizeof *b);
     HPT_FAIL_NO_MEMORY(b);
     b->seed = 1;
+    b->ld_multiple = 1;
     b->load = 2.2;
     b->alone = 0.2;
     HPT_FAIL_NO_MEMORY(b->rows = json_array());
