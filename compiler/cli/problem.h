@@ -27,11 +27,13 @@ typedef struct hpt_data { /* host copies of the operands and the expected result
     hpt_number_type type_x, type_y, type_c;
     hpt_number_type rounding; /* values are rounded to this before they are stored */
     bool trans_x, trans_y;
+    bool with_bias, with_residual; /* C = alpha X Y + beta C + bias (one per column) + residual (as C, packed rows) */
     double alpha, beta;
     uint64_t seed;
     const char *settings; /* further parameters of the op, "cut=0,beside=0"; may be NULL */
     size_t elements_x, elements_y, elements_c;
-    void *x, *y, *c; /* c: the start values, NULL where beta is 0 */
+    void *x, *y, *c;       /* c: the start values, NULL where beta is 0 */
+    void *bias, *residual; /* in C's type; NULL: none */
     hpt_reference reference;
 } hpt_data;
 

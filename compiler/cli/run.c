@@ -16,7 +16,7 @@ typedef struct run_options {
     int64_t device, seed, repeat;
     double alpha, beta;
     const char *settings;
-    bool json;
+    bool json, bias, residual;
     hpt_source_options source;
 } run_options;
 
@@ -49,6 +49,8 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
         {"ldc", 0, HPT_OPTION_INTEGER, &o->shape.ldc, "LD", "leading dimension of C in elements", 1, most},
         {"alpha", 0, HPT_OPTION_REAL, &o->alpha, "A", "C = A XY + B C (default 1)", 0, 0},
         {"beta", 0, HPT_OPTION_REAL, &o->beta, "B", "(default 0: C is not read)", 0, 0},
+        {"bias", 0, HPT_OPTION_FLAG, &o->bias, NULL, "add a random bias to every row of C", 0, 0},
+        {"residual", 0, HPT_OPTION_FLAG, &o->residual, NULL, "add a random matrix to C", 0, 0},
         {"target", 't', HPT_OPTION_TEXT, &o->source.emit.target, "T", "exact target; default: the GPU's, else sm_90a",
          0, 0},
         {"backend", 0, HPT_OPTION_TEXT, &o->backend, "B", "auto, gpu or emulator", 0, 0},
@@ -159,6 +161,14 @@ done:
     return status;
 }
 
+/* The emulator does about half a GFLOP/s. */
+static void warn_if_slow(const run_options *o, const hpt_context *context) {
+    const hpt_shape *s = &o->shape;
+    double minutes = 2.0 * (double)s->m * (double)s->n * (double)s->k * (double)s->batch / 0.5e9 / 60;
+    if (strcmp(context->backend->name, "emulator") == 0 && minutes > 1)
+        fprintf(stderr, "heptane run: note: the emulator will need about %.0f minutes for this size.\n", minutes);
+}
+
 static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const hpt_data *data, const run_options *o,
                           hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -246,11 +256,17 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    data = (hpt_data){
-        .shape = o.shape, .alpha = o.alpha, .beta = o.beta, .seed = (uint64_t)o.seed, .settings = o.settings};
+    data = (hpt_data){.shape = o.shape,
+                      .alpha = o.alpha,
+                      .beta = o.beta,
+                      .seed = (uint64_t)o.seed,
+                      .settings = o.settings,
+                      .with_bias = o.bias,
+                      .with_residual = o.residual};
     HPT_TRY(hpt_data_describe(&data, op, error));
     hpt_progress_say(&hpt_cli_progress, "making data and reference ...");
     HPT_TRY(hpt_data_make(&data, error));
+    warn_if_slow(&o, context);
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);
     HPT_TRY(execute(&result, context, op, &data, &o, error));
     if (o.json)

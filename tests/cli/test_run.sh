@@ -35,6 +35,8 @@ run - seven-write -m 100 -n 72 -k 136 --in-type bf16 --forms bf16 --out-type bf1
 run - seven-write -m 100 -n 72 -k 136 --out-type f32
 run - strassen -m 100 -n 72 -k 136 --trans-x --no-trans-y
 run - strassen -m 99 -n 71 -k 65 --batch 2 --alpha 0.5 --beta -2
+run - strassen -m 99 -n 72 -k 65 --bias --residual --batch 2
+run - trivial -m 9 -n 7 -k 65 --bias --beta 1 --out-type f32
 run - strassen -m 64 -n 72 -k 80 --ldx 88 --ldy 96 --ldc 104
 run - strassen -m 64 -n 72 -k 80 --ldx 81 --ldy 83 --ldc 75
 
