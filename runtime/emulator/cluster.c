@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t hpt_emu_random_next(hpt_emu_random *random) { /* splitmix64 */
-    uint64_t z = random->state += 0x9e3779b97f4a7c15ull;
+uint64_t hpt_emu_draw(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
 }
+
+uint64_t hpt_emu_random_next(hpt_emu_random *random) { return hpt_emu_draw(&random->state); }
 
 uint32_t hpt_emu_random_below(hpt_emu_random *random, uint32_t limit) {
     return (uint32_t)((hpt_emu_random_next(random) >> 32) * limit >> 32);
