@@ -76,8 +76,10 @@ static void report_driver(json_t *parts, bool json, int nvrtc) {
     if (hpt_driver_open(&driver, &error) != HPT_OK)
         report(parts, json, "driver", false, error.message,
                "Needed for a GPU only (an NVIDIA driver of CUDA 12.3 or later); kernels run in the emulator instead.");
-    else
+    else {
         report_gpus(parts, json, driver);
+        report_versions(parts, json, nvrtc, driver->version);
+    }
 }
 
 static void report_cache(json_t *parts, bool json) {
