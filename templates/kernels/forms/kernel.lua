@@ -2,12 +2,11 @@
 -- See README.md of this folder.
 local K = use("lib/kernel")
 local shape = use("kernels/forms/shape")
-local CHUNK = 8 -- elements that a thread holds of each block: 16 bytes
 
 local function make(context)
   local plan, operand, s = context.plan, context.operand, shape(context)
   local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
-    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", CHUNK, s.threads)
+    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", s.width, s.threads)
   local args = {K.pointer("source"), K.pointer("out"), K.i64("ld"), K.i64("stride")}
   local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
   if not operand.rows_contiguous then
