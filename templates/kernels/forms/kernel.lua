@@ -24,7 +24,7 @@ local function make(context)
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
       {that = "block_rows % 64 == 0 && block_k % 64 == 0", message = "the block's sizes must be multiples of 64"},
       {that = "forms <= " .. #operand.slots, message = "there are only " .. #operand.slots .. " forms"},
-      {that = "ctas * " .. s.threads .. " < 4294967296 && part_rows * batch < 4294967296 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
+      {that = "ctas * " .. s.threads .. " < 4294967296 && block_rows * batch < 4294967296 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
        message = "the matrix is too large for one launch"},
       {that = "!aligned || (ld % 8 == 0 && (batch == 1 || stride % 8 == 0))",
        message = "aligned reads need a leading dimension and a stride that are multiples of 8 elements"},
