@@ -24,6 +24,7 @@ hpt_emu_copy *hpt_emu_copy_create(hpt_emu_warp *w, const hpt_emu_instruction *i,
     copy->async = (hpt_emu_async){
         .release = release_async, .cluster = w->cta->cluster, .warp = w, .lane = lane, .instruction = i};
     copy->references = 1;
+    copy->grid_waited = w->cta->grid_waited;
     return copy;
 }
 
@@ -213,6 +214,7 @@ void hpt_emu_copy_start_load(hpt_emu_copy *copy) {
                        .knows = w->clock,
                        .async = true,
                        .what = "A bulk load"};
+    who.swizzle = copy->box.map.magic ? (uint8_t)(1 + copy->box.map.swizzle) : 0;
     hpt_emu_shared_write(copy->cta, copy->offset, (uint32_t)hpt_emu_box_bytes(&copy->box), &who);
     w->progress++;
     hpt_emu_async_add(copy->async.cluster, &copy->async);

@@ -60,12 +60,19 @@ static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t byt
 
 static void check_source(const hpt_emu_copy *copy, uint64_t address, const uint8_t *state, uint64_t bytes) {
     hpt_emu_device *device = copy->async.cluster->run->device;
-    uint8_t all = HPT_EMU_STATE_WRITTEN, tag = hpt_emu_launch_tag(device);
-    bool fresh = false;
+    uint8_t all = HPT_EMU_STATE_WRITTEN, tag = hpt_emu_launch_tag(device->launches) | HPT_EMU_STATE_WRITTEN;
+    bool fresh = false, early = false;
+    const hpt_emu_run *run = copy->async.cluster->run;
     for (uint64_t b = 0; b < bytes; b++) {
         all &= state[b];
-        fresh |= (state[b] & 0xfe) == tag;
+        fresh |= state[b] == tag;
+        early |= hpt_emu_too_early(run, copy->grid_waited, state[b]);
     }
+    if (early)
+        hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_RACE,
+                       "A bulk load reads global memory at 0x%llx that the launch before this one writes, before "
+                       "griddepcontrol.wait.",
+                       (unsigned long long)address);
     if (!all)
         hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_UNWRITTEN,
                        "A bulk load reads global memory at 0x%llx that nothing has written.",
@@ -142,7 +149,7 @@ static bool land(const hpt_emu_copy *copy, uint64_t address, const uint8_t *byte
         memcpy(data, bytes, count);
         k->counters.bulk_store_bytes += count;
     }
-    memset(state, HPT_EMU_STATE_WRITTEN, count);
+    memset(state, HPT_EMU_STATE_WRITTEN | HPT_EMU_STATE_ASYNC | hpt_emu_launch_tag(k->run->device->launches), count);
     hpt_emu_landed(k, *owner, address, count, copy->reduces);
     return true;
 }

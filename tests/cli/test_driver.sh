@@ -69,6 +69,13 @@ assert {"included", "excluded", "fresh"} <= {row["forms"] for row in rows}
 assert all(len(row["samples_ms"]) == len(row["baseline_samples_ms"]) == 24 for row in rows)
 assert all(abs(row["ratio"] - row["baseline_ms"] / row["ms"]) < 1e-9 for row in rows)
 PY
+code 0 "$HEPTANE" bench --sizes 64,128 --load 0.01 --alone 0 --csv "$folder/b.csv" --svg "$folder/b.svg" -o "$folder/b.json"
+python3 - "$folder" <<'PY' || fail "the files of bench"
+import csv, json, sys, xml.dom.minidom
+rows = list(csv.DictReader(open(sys.argv[1] + "/b.csv")))
+assert len(rows) == len(json.load(open(sys.argv[1] + "/b.json"))) == 6 and {row["m"] for row in rows} == {"64", "128"}
+assert len(xml.dom.minidom.parse(sys.argv[1] + "/b.svg").getElementsByTagName("circle")) == 6
+PY
 code 1 "$HEPTANE" tune --sizes 64 --load 0.01
 says 'No candidate'
 code 2 "$HEPTANE" tune --sizes 64x
