@@ -12,6 +12,17 @@ uint64_t hpt_emu_box_bytes(const hpt_emu_box *box) {
     return bytes;
 }
 
+static uint32_t row_pitch(const hpt_emu_map *map) {
+    return map->swizzle ? 16u << map->swizzle : (uint32_t)map->box[0] * map->element_bytes;
+}
+
+uint64_t hpt_emu_box_extent(const hpt_emu_box *box) {
+    if (!box->map.magic) return box->bytes;
+    uint64_t rows = 1;
+    for (int d = 1; d < box->map.rank; d++) rows *= box->map.box[d];
+    return rows * row_pitch(&box->map);
+}
+
 static uint32_t swizzled(uint32_t address, uint8_t swizzle) {
     static const uint32_t bits[] = {0, 0x10, 0x30, 0x70};
     return address ^ (address >> 3 & bits[swizzle]);
@@ -39,11 +50,31 @@ static bool row_of(const hpt_emu_box *box, uint32_t number, row *out) {
     if (rest) return false;
     int64_t from = box->at[0] < 0 ? -(int64_t)box->at[0] : 0, to = (int64_t)m->last[0] + 1 - box->at[0];
     if (to > m->box[0]) to = m->box[0];
-    out->linear = number * m->box[0] * m->element_bytes;
+    out->linear = number * row_pitch(m);
     out->first = (uint32_t)from;
     out->count = inside && to > from ? (uint32_t)(to - from) : 0;
     out->address = out->count ? address + (uint64_t)(box->at[0] + from) * m->element_bytes : 0;
     return true;
+}
+
+static void touch(const hpt_emu_copy *copy, uint32_t offset, uint32_t bytes, const hpt_emu_who *who, bool writes) {
+    if (writes)
+        hpt_emu_shared_write(copy->cta, offset, bytes, who);
+    else
+        hpt_emu_shared_read(copy->cta, offset, bytes, who);
+}
+
+void hpt_emu_box_touch(const hpt_emu_copy *copy, const hpt_emu_who *who, bool writes) {
+    const hpt_emu_box *box = &copy->box;
+    uint64_t bytes = hpt_emu_box_bytes(box);
+    if (bytes == hpt_emu_box_extent(box)) {
+        touch(copy, copy->offset, (uint32_t)bytes, who, writes);
+        return;
+    }
+    row r;
+    for (uint32_t number = 0; row_of(box, number, &r); number++)
+        for (uint32_t b = 0; b < box->map.box[0] * box->map.element_bytes; b += 16)
+            touch(copy, swizzled(copy->offset + r.linear + b, box->map.swizzle), 16, who, writes);
 }
 
 static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t bytes, uint8_t **state,

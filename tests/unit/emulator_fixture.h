@@ -1,4 +1,6 @@
-/* emulator_fixture.h - runs PTX text on an emulated device, for the tests of the emulator. */
+/* emulator_fixture.h - runs PTX text on an emulated device, for the tests of the emulator. With
+ * HEPTANE_TEST_BACKEND=gpu the same kernels run on a GPU (through the driver's own PTX compiler), which tests the
+ * tests: what they expect is what the hardware does. */
 #ifndef EMULATOR_FIXTURE_H
 #define EMULATOR_FIXTURE_H
 
@@ -21,11 +23,16 @@ typedef struct emulated {
     hpt_error error;
 } emulated;
 
-static const hpt_backend *const emulator = &hpt_backend_emulator;
+static inline bool emulated_on_gpu(void) {
+    const char *name = getenv("HEPTANE_TEST_BACKEND");
+    return name && strcmp(name, "gpu") == 0;
+}
+#define emulator (emulated_on_gpu() ? &hpt_backend_gpu : &hpt_backend_emulator)
 
 static inline emulated emulated_open(const char *target, uint64_t seed) {
     emulated e = {0};
     assert_int_equal(emulator->open(&e.device, 0, target, &e.error), HPT_OK);
+    if (emulated_on_gpu()) return e;
     hpt_emu_options options;
     hpt_emu_get_options(e.device, &options);
     options.seed = seed;
@@ -37,7 +44,7 @@ static inline emulated emulated_open(const char *target, uint64_t seed) {
 static inline void emulated_load(emulated *e, const char *ptx) {
     emulator->unload(e->module);
     e->module = NULL;
-    hpt_status status = emulator->load(e->device, &e->module, ptx, strlen(ptx) + 1, NULL, &e->error);
+    hpt_status status = emulator->load(e->device, &e->module, ptx, strlen(ptx) + 1, "k", &e->error);
     if (status != HPT_OK) print_error("%s: %s\n%s\n", e->error.where, e->error.message, ptx);
     assert_int_equal(status, HPT_OK);
 }
@@ -61,10 +68,11 @@ static inline hpt_device_ptr emulated_upload(emulated *e, const void *from, size
 
 /* Launches and returns the status; findings are printed if `loud`. */
 static inline hpt_status emulated_launch(emulated *e, const hpt_launch *launch, bool loud) {
-    size_t before = hpt_emu_finding_count(e->device);
+    size_t before = emulated_on_gpu() ? 0 : hpt_emu_finding_count(e->device);
     hpt_status status = emulator->launch(e->module, launch, NULL, &e->error);
+    if (status == HPT_OK) status = emulator->synchronize(e->device, NULL, &e->error);
     if (status != HPT_OK && status != HPT_EMULATOR) print_error("launch: %s: %s\n", e->error.where, e->error.message);
-    for (size_t k = before; loud && k < hpt_emu_finding_count(e->device); k++) {
+    for (size_t k = before; loud && !emulated_on_gpu() && k < hpt_emu_finding_count(e->device); k++) {
         hpt_text text = {0};
         hpt_emu_finding_print(&text, hpt_emu_finding_get(e->device, k));
         print_error("%s\n", text.data);

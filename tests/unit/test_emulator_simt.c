@@ -468,6 +468,7 @@ static void test_mma(void **unused) {
 
 static void test_refusals(void **unused) {
     (void)unused;
+    if (emulated_on_gpu()) skip();
     static const struct {
         const char *body, *says;
     } cases[] = {{"frobnicate.u32 %r1, %r2;", "frobnicate.u32"},
