@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SEEDS = 100000, MAX_THREADS = 64, TARGET = 16 };
+enum { MAX_SEEDS = 100000, MAX_THREADS = 64, MAX_FINDINGS = 256, TARGET = 16 };
+
+typedef struct merged { /* the same fault at the same line, on any number of seeds; as the lowest of them shows it */
+    hpt_emu_finding finding;
+    int seeds;
+} merged;
 
 typedef struct emulation {
     const hpt_emu_launch_file *file;
@@ -17,8 +22,8 @@ typedef struct emulation {
     pthread_mutex_t lock;
     int64_t next; /* seed to be run */
     hpt_emu_counters counters;
-    json_t *findings;
-    hpt_text text;
+    merged findings[MAX_FINDINGS];
+    size_t finding_count;
     int64_t faulty; /* seeds with findings */
     hpt_status status;
     hpt_error *error;
@@ -35,17 +40,33 @@ static void find_target(char out[TARGET], const char *ptx) {
     if (length > 3 && length < TARGET) snprintf(out, TARGET, "%.*s", (int)length, at);
 }
 
+static merged *find_merged(emulation *e, const hpt_emu_finding *new) {
+    for (size_t k = 0; k < e->finding_count; k++) {
+        const hpt_emu_finding *old = &e->findings[k].finding;
+        if (old->fault == new->fault && old->line == new->line) return &e->findings[k];
+    }
+    if (e->finding_count == MAX_FINDINGS) return NULL;
+    merged *fresh = &e->findings[e->finding_count++];
+    *fresh = (merged){*new, 0};
+    return fresh;
+}
+
 static void collect(emulation *e, const hpt_backend_device *device, bool first) {
-    hpt_emu_counters counters;
-    hpt_emu_get_counters(device, &counters);
-    if (first) e->counters = counters;
+    if (first) hpt_emu_get_counters(device, &e->counters);
     e->faulty += hpt_emu_finding_count(device) > 0;
     for (size_t k = 0; k < hpt_emu_finding_count(device); k++) {
-        const hpt_emu_finding *finding = hpt_emu_finding_get(device, k);
-        json_array_append_new(e->findings, hpt_emu_finding_json(finding));
-        hpt_emu_finding_print(&e->text, finding);
-        hpt_text_puts(&e->text, "\n");
+        const hpt_emu_finding *new = hpt_emu_finding_get(device, k);
+        merged *m = find_merged(e, new);
+        if (!m) return;
+        if (new->seed < m->finding.seed) m->finding = *new;
+        m->seeds++;
     }
+}
+
+static int by_place(const void *a, const void *b) {
+    const hpt_emu_finding *x = &((const merged *)a)->finding, *y = &((const merged *)b)->finding;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return (x->fault > y->fault) - (x->fault < y->fault);
 }
 
 /* A seed on a device of its own; the first one also writes the outputs. */
@@ -98,22 +119,43 @@ static void run_seeds(emulation *e) {
     while (started) pthread_join(handles[--started], NULL);
 }
 
-static hpt_status report(emulation *e, bool json, const char *path, hpt_error *error) {
-    if (json) {
-        hpt_status status = hpt_json_print(
-            json_pack("{s:b, s:s, s:I, s:I, s:I, s:o, s:O}", "ok", e->faulty == 0, "target", e->target, "seed",
-                      (json_int_t)e->seed, "seeds", (json_int_t)e->seeds, "faulty_seeds", (json_int_t)e->faulty,
-                      "counters", hpt_emu_counters_json(&e->counters), "findings", e->findings),
-            error);
-        if (status != HPT_OK) return status;
-    } else {
-        if (e->text.data) fputs(e->text.data, stdout);
+static hpt_status report_json(const emulation *e, hpt_error *error) {
+    json_t *findings = json_array();
+    for (size_t k = 0; k < e->finding_count; k++) {
+        json_t *finding = hpt_emu_finding_json(&e->findings[k].finding);
+        json_object_set_new(finding, "seeds", json_integer(e->findings[k].seeds));
+        json_array_append_new(findings, finding);
+    }
+    return hpt_json_print(json_pack("{s:b, s:s, s:I, s:I, s:I, s:o, s:o}", "ok", e->faulty == 0, "target", e->target,
+                                    "seed", (json_int_t)e->seed, "seeds", (json_int_t)e->seeds, "faulty_seeds",
+                                    (json_int_t)e->faulty, "counters", hpt_emu_counters_json(&e->counters), "findings",
+                                    findings),
+                          error);
+}
+
+static void report_text(const emulation *e) {
+    for (size_t k = 0; k < e->finding_count; k++) {
+        hpt_text text = {0};
+        hpt_emu_finding_print(&text, &e->findings[k].finding);
+        printf("%s\n", text.data ? text.data : "");
+        if (e->seeds > 1) printf("    on %d of %lld seeds\n", e->findings[k].seeds, (long long)e->seeds);
+        hpt_text_clear(&text);
+    }
 #define COUNTER(name, meaning)                                                                                         \
     if (e->counters.name) printf("%14llu  %s: %s\n", (unsigned long long)e->counters.name, #name, meaning);
 #include "emulator/counters.def"
 #undef COUNTER
-        printf("%lld of %lld seed%s without a fault\n", (long long)(e->seeds - e->faulty), (long long)e->seeds,
-               e->seeds == 1 ? "" : "s");
+    printf("%lld of %lld seed%s without a fault\n", (long long)(e->seeds - e->faulty), (long long)e->seeds,
+           e->seeds == 1 ? "" : "s");
+}
+
+static hpt_status report(emulation *e, bool json, const char *path, hpt_error *error) {
+    qsort(e->findings, e->finding_count, sizeof *e->findings, by_place);
+    if (json) {
+        hpt_status status = report_json(e, error);
+        if (status != HPT_OK) return status;
+    } else {
+        report_text(e);
     }
     if (!e->faulty) return HPT_OK;
     return hpt_error_set(error, HPT_REFUTED, path, "The kernel broke a rule of the hardware in %lld of %lld runs.",
@@ -130,7 +172,8 @@ hpt_status hpt_command_emulate(int argc, char **argv, hpt_error *error) {
     bool json = false, helped;
     const char *launch = NULL, *target = NULL;
     int first;
-    emulation e = {.seed = 1, .seeds = 1, .sms = 4, .threads = 2, .lock = PTHREAD_MUTEX_INITIALIZER, .error = error};
+    static emulation e;
+    e = (emulation){.seed = 1, .seeds = 1, .sms = 4, .threads = 2, .lock = PTHREAD_MUTEX_INITIALIZER, .error = error};
     const hpt_option options[] = {
         {"launch", 'l', HPT_OPTION_TEXT, &launch, "FILE",
          "the launch: grid, buffers, arguments (runtime/emulator/README.md)", 0, 0},
@@ -164,14 +207,11 @@ hpt_status hpt_command_emulate(int argc, char **argv, hpt_error *error) {
     e.ptx = ptx;
     e.length = length;
     e.next = e.seed;
-    HPT_FAIL_NO_MEMORY(e.findings = json_array());
     run_seeds(&e);
     HPT_TRY(e.status);
     HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "", "Interrupted.");
     HPT_TRY(report(&e, json, argv[first], error));
 done:
-    json_decref(e.findings);
-    hpt_text_clear(&e.text);
     hpt_emu_launch_file_close(file);
     free(ptx);
     return status;

@@ -19,6 +19,10 @@ code 0 "$HEPTANE" doctor
 grep -c 'Stub GPU, sm_90a, 132 multiprocessors' "$folder/out" >/dev/null || fail "doctor does not see the GPU"
 code 0 "$HEPTANE" emit strassen --op gemm --target sm_90a -o "$folder/op"
 
+STUB_DRIVER=12040 "$HEPTANE" doctor | grep -c '^no *versions *NVRTC is of CUDA 13' >/dev/null || echo "note: NVRTC is not of CUDA 13"
+STUB_TARGET=12.0 code 5 "$HEPTANE" run "$folder/op" --backend gpu
+says 'no kernels for this kind of GPU'
+
 # nothing is multiplied, so the poison must be seen and the answer must be no
 code 1 "$HEPTANE" run "$folder/op" -m 100 -n 72 -k 65 --backend gpu --json --repeat 2
 says 'bad elements'
@@ -35,8 +39,8 @@ code 2 "$HEPTANE" run "$folder/op" -m 10 -n 10 -k 10 --ldx 5
 code 2 "$HEPTANE" run "$folder/op" -m 0
 code 5 "$HEPTANE" run "$folder/op" --backend gpu --device 3
 code 5 "$HEPTANE" run "$folder/op" --backend gpu --target sm_100a
-STUB_TARGET=8.0 code 3 "$HEPTANE" run "$folder/op" --backend gpu
-says 'sm_90a'
+STUB_TARGET=10.0 code 3 "$HEPTANE" run "$folder/op" --backend gpu
+says 'The package is for sm_90a'
 STUB_NONE=1 code 5 "$HEPTANE" run "$folder/op" --backend gpu
 for call in cuMemAlloc cuMemcpyHtoD cuMemcpyDtoH cuTensorMapEncodeTiled cuStreamSynchronize; do
   STUB_FAIL=$call code 5 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu

@@ -2,11 +2,15 @@
  *
  *   agree FOLDER M N K [SEED]      FOLDER: what `heptane emit --op gemm` wrote for the GPU's target
  *
- * Prints one row of a Markdown table: how many elements are equal bit for bit, and the largest difference as a part of
- * what is allowed for each element, 2^-22 sum |x| |y| plus one unit in the last place of the output per write to it. */
+ * Prints one row of a Markdown table: how many elements are equal bit for bit, the relative Frobenius difference, and
+ * the largest difference as a part of what is allowed for its element: 2^-22 sum |a| |b|, where the sum over the
+ * products is bounded by the scheme's growth factor times sum |x| |y|, plus per write to the output one unit in the
+ * last place of the largest element, since what is written on the way is as large as that.
+ */
 #include "cli/problem.h"
 #include "emulator/emulator.h"
 #include "launch/launch.h"
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,23 +63,42 @@ static double magnitude(const hpt_data *d, int64_t i, int64_t j) {
     return sum;
 }
 
-static int compare(const hpt_data *d, const hpt_op_info *info, const void *gpu, const void *emulated) {
+static double largest(const hpt_data *d, const void *c) {
+    double most = 0;
+    for (int64_t i = 0; i < d->shape.m; i++)
+        for (int64_t j = 0; j < d->shape.n; j++)
+            most = fmax(most, fabs((double)hpt_typed_get(c, d->type_c, (size_t)(i * d->shape.ldc + j))));
+    return most;
+}
+
+/* op.json states it */
+static double growth_of(const char *folder) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/op.json", folder);
+    json_t *op = json_load_file(path, 0, NULL);
+    double growth = json_number_value(json_object_get(json_object_get(op, "numerics"), "growth"));
+    json_decref(op);
+    return growth > 0 ? growth : 1;
+}
+
+static int compare(const hpt_data *d, const hpt_op_info *info, double growth, const void *gpu, const void *emulated) {
     int64_t equal = 0, total = d->shape.m * d->shape.n;
-    double worst = 0, growth = 4; /* the forms' entries are sums of up to four blocks */
+    double worst = 0, difference = 0, size = 0;
+    double unit = (double)info->writes * unit_in_last_place(largest(d, gpu), d->type_c);
     for (int64_t i = 0; i < d->shape.m; i++)
         for (int64_t j = 0; j < d->shape.n; j++) {
             size_t at = (size_t)(i * d->shape.ldc + j);
             double a = (double)hpt_typed_get(gpu, d->type_c, at), b = (double)hpt_typed_get(emulated, d->type_c, at);
             equal += a == b;
+            size += a * a;
             if (a == b) continue;
-            double allowed = ldexp(growth * magnitude(d, i, j), -22) +
-                             (double)info->writes * unit_in_last_place(fmax(fabs(a), fabs(b)), d->type_c);
-            worst = fmax(worst, fabs(a - b) / allowed);
+            difference += (a - b) * (a - b);
+            worst = fmax(worst, fabs(a - b) / (ldexp(growth * magnitude(d, i, j), -22) + unit));
             if (isnan(a) || isnan(b)) worst = INFINITY;
         }
-    printf("| %s | %s | %s | %lld x %lld x %lld | %.4f %% | %.3f | %s |\n", info->scheme, info->type_forms,
+    printf("| %s | %s | %s | %lld x %lld x %lld | %.3f %% | %.1e | %.3f | %s |\n", info->scheme, info->type_forms,
            info->type_c, (long long)d->shape.m, (long long)d->shape.n, (long long)d->shape.k,
-           100.0 * (double)equal / (double)total, worst, worst <= 1 ? "yes" : "NO");
+           100.0 * (double)equal / (double)total, sqrt(difference / size), worst, worst <= 1 ? "yes" : "NO");
     return worst <= 1 ? 0 : 1;
 }
 
@@ -102,7 +125,8 @@ int main(int argc, char **argv) {
         status = run_on(&gpu, &bytes, &info, &data, "gpu", NULL, argv[1], &error);
     }
     if (status == HPT_OK) status = run_on(&emulated, &bytes, &info, &data, "emulator", target, argv[1], &error);
-    int code = status == HPT_OK ? compare(&data, &info, gpu, emulated) : hpt_status_exit_code(status);
+    int code =
+        status == HPT_OK ? compare(&data, &info, growth_of(argv[1]), gpu, emulated) : hpt_status_exit_code(status);
     if (status != HPT_OK) fprintf(stderr, "agree: %s: %s\n", error.where, error.message);
     hpt_data_clear(&data);
     free(gpu);
