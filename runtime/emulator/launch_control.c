@@ -46,7 +46,7 @@ static hpt_emu_step run_try_cancel(hpt_emu_warp *w, const hpt_emu_instruction *i
             hpt_emu_report(w, i, lane, HPT_EMU_OPERAND,
                            "A request after one that was seen to be refused is undefined.");
         answer(k->run, response->word);
-        hpt_emu_load load = {.align = 16, .bytes = 16, .multicast = i->modifier[1] == 0};
+        hpt_emu_load load = {.align = 16, .extent = 16, .multicast = i->modifier[1] == 0};
         load.box.bytes = 16;
         load.mask = (uint16_t)((1u << k->size) - 1);
         load.destination = hpt_emu_address(w, &i->op[0], lane);

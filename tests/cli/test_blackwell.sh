@@ -34,6 +34,6 @@ seven-write optimal sm_100a 17 1000 72 - --in-type bf16 --out-type f32 --plan ti
 winograd optimal sm_103a 1 1 1 -
 seven-write optimal sm_100a 1536 512 64 - --set cut=2
 strassen none sm_100a 1500 500 64 - --set cut=2 --plan tile_n=128
-strassen optimal sm_100a 257 129 65 - --x-transposed --alpha 2 --beta 1
+strassen optimal sm_100a 257 129 65 - --trans-x --alpha 2 --beta 1
 TABLE
 exit $((failures > 0))
