@@ -37,7 +37,7 @@ local function can_be_in_place(plan, operand)
 end
 
 -- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
-local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
+local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 16, 256, 16
 local function forms_beside(context)
   local plan = context.plan
   if plan.x.rows_contiguous or plan.x.computed == 0 then return nil end
@@ -51,7 +51,7 @@ end
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
 local function registers(context, beside, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = beside and 104 or 72
+  local few = beside and (#beside.used > 6 and 128 or 104) or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
