@@ -1,4 +1,5 @@
 #include "problem.h"
+#include "launch/launch.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,6 +20,32 @@ static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
                 if (status != HPT_OK) return status;
             }
     }
+}
+
+bool hpt_op_has_param(const hpt_op *op, const char *name) {
+    for (size_t i = 0; hpt_op_param(op, i, NULL); i++)
+        if (strcmp(hpt_op_param(op, i, NULL), name) == 0) return true;
+    return false;
+}
+
+/* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
+static hpt_status set_further(hpt_problem *p, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    char *copy = NULL, *rest = NULL;
+    if (strcmp(p->context->backend->name, "emulator") == 0 && hpt_op_has_param(p->op, "cut"))
+        HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
+    if (!p->data->settings) goto done;
+    HPT_FAIL_NO_MEMORY(copy = strdup(p->data->settings));
+    for (char *pair = strtok_r(copy, ",", &rest); pair; pair = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(pair, '='), *end = pair;
+        const long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        HPT_FAIL_IF(!equals || end == equals + 1 || *end, HPT_USAGE, "--set", "\"%s\" is not NAME=INTEGER.", pair);
+        *equals = 0;
+        HPT_TRY(hpt_call_set_param(p->call, pair, value, error));
+    }
+done:
+    free(copy);
+    return status;
 }
 
 static hpt_status set_scalars(hpt_problem *p, hpt_error *error) {
@@ -55,6 +82,7 @@ done:
 static hpt_status set_operands(hpt_problem *p, uint64_t x, uint64_t y, uint64_t c, hpt_error *error) {
     const hpt_data *d = p->data;
     hpt_status status = HPT_OK;
+    const size_t rows = (size_t)(d->shape.m * d->shape.batch);
     p->bytes_c = d->elements_c * hpt_number_type_bytes(d->type_c);
     for (size_t i = 0; i < p->buffer_count; i++) {
         const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
@@ -62,6 +90,11 @@ static hpt_status set_operands(hpt_problem *p, uint64_t x, uint64_t y, uint64_t 
             HPT_TRY(set_buffer(p, i, name, x, d->x, d->elements_x * hpt_number_type_bytes(d->type_x), error));
         else if (strcasecmp(name, "y") == 0)
             HPT_TRY(set_buffer(p, i, name, y, d->y, d->elements_y * hpt_number_type_bytes(d->type_y), error));
+        else if (strcmp(name, "bias") == 0 && d->bias)
+            HPT_TRY(set_buffer(p, i, name, 0, d->bias, (size_t)d->shape.n * hpt_number_type_bytes(d->type_c), error));
+        else if (strcmp(name, "residual") == 0 && d->residual)
+            HPT_TRY(set_buffer(p, i, name, 0, d->residual, rows * (size_t)d->shape.n * hpt_number_type_bytes(d->type_c),
+                               error));
         else if (strcasecmp(name, "c") == 0)
             HPT_TRY(set_buffer(p, i, name, c, d->c, p->bytes_c, error));
     }
@@ -93,6 +126,7 @@ hpt_status hpt_problem_create(hpt_problem *out, hpt_context *context, hpt_op *op
     HPT_FAIL_NO_MEMORY(out->buffer = calloc(out->buffer_count + 1, sizeof *out->buffer));
     HPT_TRY(hpt_call_create(&out->call, op, error));
     HPT_TRY(set_shape(out, error));
+    HPT_TRY(set_further(out, error));
     HPT_TRY(set_scalars(out, error));
     HPT_TRY(set_operands(out, x, y, c, error));
     HPT_FAIL_IF(!out->x || !out->y || !out->c, HPT_UNSUPPORTED, "op", "The operation has no buffers x, y and c.");

@@ -4,6 +4,7 @@
  *              an f, h or b behind it reads immediates as f32/f64, f16 or bf16
  *   v before the width: a vector { } or a single one    q: predicate pair p|q or a single one
  *   m          memory [base + offset]                   t: tensor map with coordinates [map, {x, y}]
+ *   a          any of memory, vector of 32-bit registers, source of any width or predicate
  *   l          label                                    b: list of branch targets
  *   ? before an operand: it may be left out (only at the end)
  */
@@ -238,10 +239,17 @@ static bool decode_targets(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_p
     return true;
 }
 
+static bool decode_any(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_ptx_operand *s) {
+    if (s->kind == HPT_PTX_MEMORY) return decode_memory(d, out, s, false);
+    if (s->kind == HPT_PTX_VECTOR) return decode_items(d, out, s, 4, 0, false);
+    return decode_value(d, out, s, -1, 0, false);
+}
+
 static bool decode_operand(hpt_emu_decoder *d, hpt_emu_instruction *i, hpt_emu_operand *out, const hpt_ptx_operand *s,
                            const char *code) {
     if (*code == 'm' || *code == 't') return decode_memory(d, out, s, *code == 't');
     if (*code == 'b') return decode_targets(d, out, s);
+    if (*code == 'a') return decode_any(d, out, s);
     if (*code == 'l') {
         if (s->kind != HPT_PTX_LABEL) return hpt_emu_refuse(d, "%s: expected a label.", d->source->opcode);
         i->target = s->index;
@@ -320,8 +328,9 @@ static bool decode_one(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     i->run = row->run;
     i->flags = (uint8_t)row->flags;
     if (!decode_operands(d, i, row)) return false;
-    if (strncmp(d->source->opcode, "atom", 4) == 0 || strncmp(d->source->opcode, "red.", 4) == 0 ||
-        strncmp(d->source->opcode, "ld.volatile", 11) == 0 || strncmp(d->source->opcode, "ld.acquire", 10) == 0)
+    if (strncmp(d->source->opcode, "atom", 4) == 0 || strncmp(d->source->opcode, "clusterlaunch", 13) == 0 ||
+        strncmp(d->source->opcode, "red.", 4) == 0 || strncmp(d->source->opcode, "ld.volatile", 11) == 0 ||
+        strncmp(d->source->opcode, "ld.acquire", 10) == 0)
         d->program->uses_global_atomics = true;
     return !row->decode || row->decode(d, i);
 }
@@ -344,7 +353,8 @@ static bool mark_accumulators(hpt_emu_decoder *d) {
         if (strncmp(p->code[i].source->opcode, "wgmma.mma", 9) != 0) continue;
         any = true;
         for (int o = 0; o < 2; o++)
-            for (uint16_t k = 0; k < p->code[i].op[o].count; k++) marked[p->code[i].op[o].items[k].at / 64] = true;
+            for (uint16_t k = 0; (o == 0 || p->code[i].op[o].count == 4) && k < p->code[i].op[o].count; k++)
+                marked[p->code[i].op[o].items[k].at / 64] = true;
     }
     for (bool changed = any; changed;) { /* copies carry the mark on */
         changed = false;

@@ -7,5 +7,9 @@ return function(context)
     for name in pairs(known) do names[#names + 1] = name end
     refuse('There is no operation "' .. context.op .. '"; there are ' .. table.concat(names, ", ") .. ".", "--op")
   end
+  local uses, has = context.plan.chain.accumulators, context.target.accumulators
+  if uses > has then
+    refuse(string.format("The schedule alternates between %d accumulators, %s has %d.", uses, context.target.name, has), "--target")
+  end
   return use("ops/" .. context.op)(context)
 end

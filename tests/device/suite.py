@@ -48,11 +48,12 @@ TYPES = {  # name: options of emit
     "f16-f32": ["--out-type", "f32"],
 }
 LAYOUTS = {  # options of emit
-    "x-transposed": ["--x-transposed"],
-    "y-untransposed": ["--y-untransposed"],
+    "trans-x": ["--trans-x"],
+    "no-trans-y": ["--no-trans-y"],
 }
 CALLS = {  # options of run
     "alpha-beta": ["--alpha", "0.5", "--beta", "-2"],
+    "bias-residual": ["--bias", "--residual"],
     "batch": ["--batch", "3"],
     "ld": ["--ldx", "1040", "--ldy", "1048", "--ldc", "1064"],
     "ld-odd": ["--ldx", "1031", "--ldy", "1033", "--ldc", "1063"],
@@ -75,6 +76,8 @@ def cases(quick):
         for layout, options in LAYOUTS.items():
             for size in [(512, 512, 512), (1000, 999, 1001), (2048, 1024, 4096)]:
                 out.append((name, layout, options, [], size))
+        if not quick:
+            out.append((name, "large", [], ["--repeat", "2"], (65536, 65536, 1024)))  # more than 2^31 elements
         for call, options in CALLS.items():
             for size in [(512, 512, 512), (999, 1000, 1001)]:
                 out.append((name, call, [], options, size))
@@ -172,8 +175,27 @@ class Suite:
             for job in concurrent.futures.as_completed(jobs):
                 if job.result():
                     self.save(job.result())
+            for name in ["strassen", "trivial"] if self.options.backend == "gpu" and not self.options.only else []:
+                self.api(name)
         shutil.rmtree(self.folder, ignore_errors=True)
         return self.finish()
+
+    def api(self, name):
+        """What rt.h promises: saved weights, threads, graphs (device_api)."""
+        key = "api %s" % name
+        program = os.path.join(os.path.dirname(self.heptane), "device_api")
+        if key in self.rows or not os.path.exists(program):
+            return
+        folder = os.path.join(self.folder, "api-" + name)
+        code, output, error = self.call(["emit", name, "--op", "gemm", "--target", self.options.target, "-o", folder])
+        if code == 0:
+            try:
+                process = subprocess.run([program, folder, "1000", "520", "712"], capture_output=True, text=True, timeout=self.options.case_timeout)
+                code, output, error = process.returncode, process.stdout, process.stderr
+            except subprocess.TimeoutExpired:
+                code, error = 124, "took too long"
+        self.save({"key": key, "scheme": name, "types": "api", "m": 1000, "n": 520, "k": 712, "ok": code == 0, "exit": code,
+                   "message": (output if code == 0 else error).strip()[:300]})
 
     def guarded(self, case, folder):
         return self.run(case, folder) if time.time() < self.deadline else None

@@ -7,7 +7,7 @@
 // No headers are needed; compile with NVRTC for exactly this target.
 //
 // A block has block_rows x block_k elements; those beyond the matrix count as zero. Forms lie one after another, each a
-// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements (16 bytes) of every block.
+// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements of every block.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -151,6 +151,7 @@ heptane_forms_x(const u16 *matrix, u16 *forms, i64 ld, i64 stride, int rows, int
     u16 *to = forms + (i64)batch * form_count * form_size + (i64)tile_row * block_k + tile_k;
     const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
     Chunk *own = (Chunk *)((u8 *)memory + 8448) + threadIdx.x; // this thread's chunks; nobody else reads them
+#pragma unroll 4
     for (int b = 0; b < 25; b++) own[b * 512] = load(source, blocks[b].row * block_rows + row, blocks[b].col * block_k + k);
 #pragma unroll 1
     for (int r = 0; r < form_count; r++) {

@@ -25,7 +25,8 @@ local function geometry(context)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, TILE_M,
                          t.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 6
+  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 8 +
+    #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
 end
@@ -35,7 +36,7 @@ local function can_be_in_place(plan, operand)
   return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
 end
 
--- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
 local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
 local function forms_beside(context)
   local plan = context.plan
@@ -44,6 +45,15 @@ local function forms_beside(context)
   if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
   shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
   return shape
+end
+
+-- Registers per thread after setmaxnreg: of the warpgroup that moves data, of the two that multiply. A CTA has what it was
+-- launched with, the most that is even for all threads; asking for more in total would wait for ever.
+local function registers(context, beside, threads)
+  local entry = context.target.registers // threads // 8 * 8
+  local few = beside and 104 or 72
+  local many = (3 * entry - few) // 2 // 8 * 8
+  return few, many
 end
 
 local function operand_map(plan, form, box_rows)
@@ -57,13 +67,14 @@ local function make(context)
   local plan, g = context.plan, geometry(context)
   local x_plain, y_plain = can_be_in_place(plan, plan.x), can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, forms_beside(context)
+  g.few_registers, g.many_registers = registers(context, beside, g.threads)
   local args = {operand_map(plan, "ax", TILE_M)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
                   "ldc", "stride_c", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
-    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
+    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            TILE_K, TILE_M, 256))
     add(params, "stride_x", "x_in_place")
   end
@@ -74,14 +85,14 @@ local function make(context)
   add(args, operand_map(plan, "by", g.tile_n // g.cluster))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
   if y_plain then
-    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "batch_y > 1 ? 2 * stride_y : 2 * ldy",
+    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "2 * (batch_y > 1 ? stride_y : n * ldy)",
                            TILE_K, g.tile_n // g.cluster, 256))
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
   end
   local pitch = g.element .. " * ldc"
   add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", pitch,
-                         string.format("batch > 1 ? %d * stride_c : %s", g.element, pitch), g.box_columns, BOX_ROWS, 0))
+                         string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, BOX_ROWS, 0))
   add(buffers, {name = "c", type = plan.c_type, role = "out"})
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
@@ -127,7 +138,7 @@ local function make(context)
       {"cluster_tiles", "tiles_m * tiles_n * batch"},
     },
     launch = {
-      grid = {string.format("%d * min(max_clusters, cluster_tiles)", g.cluster), 1, 1},
+      grid = {string.format("%d * (cut ? max_clusters : min(max_clusters, cluster_tiles))", g.cluster), 1, 1},
       block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
