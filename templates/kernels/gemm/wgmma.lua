@@ -25,7 +25,8 @@ local function geometry(context)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, TILE_M,
                          t.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 6
+  local table_bytes = #plan.steps * 18 + #plan.fills * 8 + #plan.targets * 8 +
+    #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
 end
@@ -50,7 +51,7 @@ end
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
 local function registers(context, beside, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = beside and 104 or 40
+  local few = beside and 104 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
@@ -137,7 +138,7 @@ local function make(context)
       {"cluster_tiles", "tiles_m * tiles_n * batch"},
     },
     launch = {
-      grid = {string.format("%d * min(max_clusters, cluster_tiles)", g.cluster), 1, 1},
+      grid = {string.format("%d * (cut ? max_clusters : min(max_clusters, cluster_tiles))", g.cluster), 1, 1},
       block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
