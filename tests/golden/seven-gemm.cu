@@ -477,7 +477,7 @@ __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 f
 
 // Forms of the rows from first_row of every block on are made here, the others by a kernel before this one. A warp takes the
 // next PIECE rows; ready[i] counts the pieces of TILE_M rows that are done.
-constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 2; // chunks that a lane loads at a time
+constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 3; // chunks that a lane loads at a time
 constexpr int WIDTH = 8; // elements of a chunk
 struct Beside {
     Source source;
@@ -609,7 +609,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -726,7 +726,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
