@@ -59,6 +59,14 @@ static void test_large(void **state) { /* tables and loops, both in constant and
     compile_all(four, (hpt_plan_request){.x_transposed = true}, "", "sm_90a");
 }
 
+static void test_blackwell(void **state) {
+    (void)state;
+    compile_all(&fixture_seven, (hpt_plan_request){0}, "", "sm_100a");
+    compile_all(&fixture_eight, (hpt_plan_request){.c = HPT_TYPE_F32, .forms = HPT_TYPE_BF16}, "tile_n=64,stages=8",
+                "sm_100f");
+    compile_all(fixture_textbook(6, 6, 6), (hpt_plan_request){.c = HPT_TYPE_BF16}, "tile_n=128", "sm_103a");
+}
+
 int main(void) {
     hpt_error error = {0};
     if (hpt_nvrtc_open(&nvrtc, &error) != HPT_OK) {
@@ -66,7 +74,7 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_overrides),
-                                       cmocka_unit_test(test_large)};
+                                       cmocka_unit_test(test_large), cmocka_unit_test(test_blackwell)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     hpt_nvrtc_close(nvrtc);
     return failed;

@@ -1,0 +1,112 @@
+-- The package around a product kernel: tensor maps, parameters, rules and launch, the same for every kind of tensor core.
+local K = use("lib/kernel")
+local M = {}
+
+-- Completes a geometry: where the schedule's tables go, and whether all fits.
+function M.finish(context, g)
+  local plan = context.plan
+  if plan.chain.accumulators > context.target.accumulators then
+    refuse(string.format("The schedule alternates between %d accumulators, %s has %d.", plan.chain.accumulators,
+                         context.target.name, context.target.accumulators))
+  end
+  if g.shared > context.target.shared_bytes then
+    refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
+                         g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
+  end
+  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 6
+  g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
+  return g
+end
+
+-- Whether some forms of this operand are blocks that can be multiplied where they lie.
+function M.can_be_in_place(plan, operand)
+  return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
+end
+
+local function operand_map(plan, g, form, box_rows)
+  return K.matrix_map(form, plan.forms_type, "block_k", "block_" .. (form == "ax" and "m" or "n") .. " * max(1, forms_" ..
+    (form == "ax" and "x" or "y") .. ")", "batch_" .. (form == "ax" and "x" or "y"), "2 * block_k",
+    "2 * block_k * block_" .. (form == "ax" and "m" or "n") .. " * max(1, forms_" .. (form == "ax" and "x" or "y") .. ")",
+    g.tile_k, box_rows, 256)
+end
+
+-- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
+-- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage.
+function M.make(context, template, g)
+  local plan = context.plan
+  local x_plain, y_plain = M.can_be_in_place(plan, plan.x), M.can_be_in_place(plan, plan.y)
+  local scheme = plan.scheme
+  local args = {operand_map(plan, g, "ax", g.a_rows)}
+  local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
+  local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
+                  "ldc", "stride_c", "cut"}
+  local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
+  if x_plain then
+    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
+                           g.tile_k, g.a_rows, 256))
+    add(buffers, {name = "x", type = plan.forms_type, role = "in"})
+    add(params, "ldx", "stride_x", "x_in_place")
+  end
+  add(args, operand_map(plan, g, "by", g.b_rows))
+  add(buffers, {name = "by", type = plan.forms_type, role = "in"})
+  if y_plain then
+    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "batch_y > 1 ? 2 * stride_y : 2 * ldy",
+                           g.tile_k, g.b_rows, 256))
+    add(buffers, {name = "y", type = plan.forms_type, role = "in"})
+    add(params, "ldy", "stride_y", "y_in_place")
+  end
+  local pitch = g.element .. " * ldc"
+  add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", pitch,
+                         string.format("batch > 1 ? %d * stride_c : %s", g.element, pitch), g.box_columns, g.box_rows, 0))
+  add(buffers, {name = "c", type = plan.c_type, role = "out"})
+  for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
+                          "batch_y > 1"}) do add(args, K.i32(value)) end
+  add(args, K.i32("cut"), K.pointer("sync"))
+  add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if x_plain then add(args, K.i32("x_in_place")) end
+  if y_plain then add(args, K.i32("y_in_place")) end
+
+  local function multiple(buffer, what, elements)
+    return {that = string.format("%s %% %d == 0", what, elements),
+            message = string.format("%s: %s must be a multiple of %d elements (16 bytes)", buffer, what, elements)}
+  end
+  local require = {
+    {that = string.format("block_m > 0 && block_m %% %d == 0", g.cluster_m),
+     message = "block_m must be a multiple of " .. g.cluster_m},
+    {that = string.format("block_n > 0 && block_n %% %d == 0", g.tile_n),
+     message = "block_n must be a multiple of " .. g.tile_n},
+    {that = string.format("block_k > 0 && block_k %% %d == 0", g.tile_k), message = "block_k must be a multiple of " .. g.tile_k},
+    {that = string.format("m >= 1 && n >= 1 && k >= 1 && batch >= 1 && m <= %d * block_m && n <= %d * block_n && k <= %d * block_k",
+                          scheme.n, scheme.p, scheme.m),
+     message = "m, n, k and batch must be at least 1 and the blocks must cover the matrices"},
+    {that = "cluster_tiles < 1073741824 && block_m * max(forms_x, n_blocks) < 2147483648 && block_n * max(forms_y, p_blocks) < 2147483648 && block_k * m_blocks < 2147483648",
+     message = "the matrices are too large: coordinates have 31 bits"},
+    multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element),
+  }
+  if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
+  if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
+
+  local manifest = K.manifest(context, "gemm", context.variant, {
+    params = params, buffers = buffers, args = args, require = require,
+    let = {
+      {"n_blocks", scheme.n}, {"m_blocks", scheme.m}, {"p_blocks", scheme.p},
+      {"tiles_m", string.format("block_m / %d", g.cluster_m)},
+      {"tiles_n", "block_n / " .. g.tile_n},
+      {"cluster_tiles", "tiles_m * tiles_n * batch"},
+    },
+    launch = {
+      grid = {string.format("%d * min(max_clusters, cluster_tiles)", g.cluster), 1, 1},
+      block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
+    },
+    numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
+                note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
+    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.tile_n, g.tile_k}},
+  })
+  local text = K.source(template, setmetatable({
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
+    y_plain = y_plain, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+  }, {__index = setmetatable(g, {__index = _G})}))
+  return {text = text, manifest = manifest}
+end
+
+return M
