@@ -25,6 +25,7 @@ typedef struct hpt_reference { /* rows of the product in double */
 typedef struct hpt_data { /* host copies of the operands and the expected result; independent of any op */
     hpt_shape shape;
     hpt_number_type type_x, type_y, type_c;
+    hpt_number_type rounding; /* values are rounded to this before they are stored */
     bool trans_x, trans_y;
     double alpha, beta;
     uint64_t seed;
@@ -33,6 +34,8 @@ typedef struct hpt_data { /* host copies of the operands and the expected result
     hpt_reference reference;
 } hpt_data;
 
+/* Takes types and layout from an op; HPT_UNSUPPORTED if it is no gemm. */
+hpt_status hpt_data_describe(hpt_data *data, const hpt_op *op, hpt_error *error);
 /* Fills in packed leading dimensions, makes the operands and the reference. `free` with hpt_data_clear. */
 hpt_status hpt_data_make(hpt_data *data, hpt_error *error);
 void hpt_data_clear(hpt_data *data);

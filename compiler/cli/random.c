@@ -111,23 +111,53 @@ float hpt_random_normal(uint64_t seed, uint64_t matrix, uint64_t index) {
 
 typedef struct fill_job {
     void *out;
-    hpt_number_type type;
+    hpt_number_type type, rounding;
     size_t count;
     uint64_t key;
 } fill_job;
+
+static float round_to(hpt_number_type type, float value) {
+    switch (type) {
+    case HPT_NUMBER_F16:
+        return hpt_f16_to_float(hpt_f16_from_float(value));
+    case HPT_NUMBER_BF16:
+        return hpt_bf16_to_float(hpt_bf16_from_float(value));
+    case HPT_NUMBER_F32:
+        return value;
+    }
+    return value;
+}
 
 static void fill_range(void *user, size_t first, size_t last) { /* in pairs */
     const fill_job *job = user;
     for (size_t p = first; p < last; p++) {
         float pair[2];
         normal_pair(pair, job->key, p);
-        for (size_t i = 2 * p; i < 2 * p + 2 && i < job->count; i++) hpt_typed_set(job->out, job->type, i, pair[i % 2]);
+        for (size_t i = 2 * p; i < 2 * p + 2 && i < job->count; i++)
+            hpt_typed_set(job->out, job->type, i, round_to(job->rounding, pair[i % 2]));
     }
 }
 
-void hpt_random_fill(void *out, hpt_number_type type, size_t count, uint64_t seed, uint64_t matrix) {
-    fill_job job = {out, type, count, key_of(seed, matrix)};
+void hpt_random_fill(void *out, hpt_number_type type, hpt_number_type rounding, size_t count, uint64_t seed,
+                     uint64_t matrix) {
+    fill_job job = {out, type, rounding, count, key_of(seed, matrix)};
     hpt_parallel((count + 1) / 2, fill_range, &job);
+}
+
+typedef struct convert_job {
+    void *out;
+    const void *in;
+    hpt_number_type to, from;
+} convert_job;
+
+static void convert_range(void *user, size_t first, size_t last) {
+    const convert_job *job = user;
+    for (size_t i = first; i < last; i++) hpt_typed_set(job->out, job->to, i, hpt_typed_get(job->in, job->from, i));
+}
+
+void hpt_typed_convert(void *out, hpt_number_type to, const void *in, hpt_number_type from, size_t count) {
+    convert_job job = {out, in, to, from};
+    hpt_parallel(count, convert_range, &job);
 }
 
 /* ---- threads ---- */

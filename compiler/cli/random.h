@@ -15,8 +15,11 @@ bool hpt_number_type_find(hpt_number_type *out, const char *name);
 size_t hpt_number_type_bytes(hpt_number_type type);
 
 float hpt_random_normal(uint64_t seed, uint64_t matrix, uint64_t index);
-/* `count` elements of a matrix from index 0, in the given type; parallel. */
-void hpt_random_fill(void *out, hpt_number_type type, size_t count, uint64_t seed, uint64_t matrix);
+/* `count` elements of a matrix from index 0, rounded to `rounding`, then stored as `type`; parallel. */
+void hpt_random_fill(void *out, hpt_number_type type, hpt_number_type rounding, size_t count, uint64_t seed,
+                     uint64_t matrix);
+/* Stores `count` elements in another type; parallel. */
+void hpt_typed_convert(void *out, hpt_number_type to, const void *in, hpt_number_type from, size_t count);
 
 uint16_t hpt_f16_from_float(float value);
 float hpt_f16_to_float(uint16_t bits);

@@ -126,6 +126,20 @@ static bool elements(size_t *out, int64_t rows, int64_t ld, int64_t batch) {
     return true;
 }
 
+hpt_status hpt_data_describe(hpt_data *d, const hpt_op *op, hpt_error *error) {
+    hpt_op_info info;
+    hpt_op_describe(op, &info);
+    if (strcmp(info.op, "gemm") != 0)
+        return hpt_error_set(error, HPT_UNSUPPORTED, info.op, "There is random data and a reference for gemm only.");
+    if (!hpt_number_type_find(&d->type_x, info.type_x) || !hpt_number_type_find(&d->type_y, info.type_y) ||
+        !hpt_number_type_find(&d->type_c, info.type_c))
+        return hpt_error_set(error, HPT_UNSUPPORTED, info.op, "There is random data of types f16, bf16 and f32 only.");
+    d->rounding = d->type_x;
+    d->trans_x = hpt_op_option(op, "trans_x");
+    d->trans_y = hpt_op_option(op, "trans_y");
+    return HPT_OK;
+}
+
 hpt_status hpt_data_make(hpt_data *d, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_shape *s = &d->shape;
@@ -142,11 +156,11 @@ hpt_status hpt_data_make(hpt_data *d, hpt_error *error) {
                 HPT_TOO_LARGE, "", "A matrix has no elements or more than 2^40.");
     HPT_FAIL_NO_MEMORY(d->x = malloc(d->elements_x * hpt_number_type_bytes(d->type_x)));
     HPT_FAIL_NO_MEMORY(d->y = malloc(d->elements_y * hpt_number_type_bytes(d->type_y)));
-    hpt_random_fill(d->x, d->type_x, d->elements_x, d->seed, 1);
-    hpt_random_fill(d->y, d->type_y, d->elements_y, d->seed, 2);
+    hpt_random_fill(d->x, d->type_x, d->rounding, d->elements_x, d->seed, 1);
+    hpt_random_fill(d->y, d->type_y, d->rounding, d->elements_y, d->seed, 2);
     if (d->beta != 0) {
         HPT_FAIL_NO_MEMORY(d->c = malloc(d->elements_c * hpt_number_type_bytes(d->type_c)));
-        hpt_random_fill(d->c, d->type_c, d->elements_c, d->seed, 3);
+        hpt_random_fill(d->c, d->type_c, d->rounding, d->elements_c, d->seed, 3);
     }
     HPT_TRY(make_reference(d, error));
 done:

@@ -174,20 +174,6 @@ done:
     return status;
 }
 
-static hpt_status describe_data(hpt_data *data, const hpt_op *op, const run_options *o, hpt_error *error) {
-    hpt_op_info info;
-    hpt_op_describe(op, &info);
-    if (strcmp(info.op, "gemm") != 0)
-        return hpt_error_set(error, HPT_UNSUPPORTED, info.op, "run has a reference for gemm only.");
-    *data = (hpt_data){.shape = o->shape, .alpha = o->alpha, .beta = o->beta, .seed = (uint64_t)o->seed};
-    if (!hpt_number_type_find(&data->type_x, info.type_x) || !hpt_number_type_find(&data->type_y, info.type_y) ||
-        !hpt_number_type_find(&data->type_c, info.type_c))
-        return hpt_error_set(error, HPT_UNSUPPORTED, info.op, "run makes data of types f16, bf16 and f32 only.");
-    data->trans_x = hpt_op_option(op, "trans_x");
-    data->trans_y = hpt_op_option(op, "trans_y");
-    return HPT_OK;
-}
-
 static hpt_status print_json(const run_result *r, const hpt_context *context, const hpt_op *op, const hpt_data *data,
                              hpt_error *error) {
     const hpt_shape *s = &data->shape;
@@ -252,7 +238,8 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    HPT_TRY(describe_data(&data, op, &o, error));
+    data = (hpt_data){.shape = o.shape, .alpha = o.alpha, .beta = o.beta, .seed = (uint64_t)o.seed};
+    HPT_TRY(hpt_data_describe(&data, op, error));
     hpt_progress_say(&hpt_cli_progress, "making data and reference ...");
     HPT_TRY(hpt_data_make(&data, error));
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-hpt_cursor hpt_cursor_start(const hpt_source *source) {
+hpt_cursor hpt_cursor_start(const hpt_input *source) {
     bool mark = source->length >= 3 && memcmp(source->bytes, "\xef\xbb\xbf", 3) == 0;
     return (hpt_cursor){source->path, source->bytes, source->length, mark ? 3 : 0};
 }

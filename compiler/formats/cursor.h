@@ -13,7 +13,7 @@ typedef struct hpt_cursor {
     size_t length, at;
 } hpt_cursor;
 
-hpt_cursor hpt_cursor_start(const hpt_source *source); /* behind a byte-order mark */
+hpt_cursor hpt_cursor_start(const hpt_input *source); /* behind a byte-order mark */
 void hpt_cursor_where(char where[HPT_ERROR_WHERE], const hpt_cursor *c, size_t at);
 /* Fills the error with the place of the current position. */
 hpt_status hpt_cursor_fail(const hpt_cursor *c, hpt_status code, hpt_error *error, const char *format, ...)

@@ -25,7 +25,7 @@ static int64_t exact_root(int64_t square) {
     return root * root == square ? root : 0;
 }
 
-hpt_status hpt_shape_from_entries(int64_t shape[3], const int64_t entries[3], const hpt_source *source,
+hpt_status hpt_shape_from_entries(int64_t shape[3], const int64_t entries[3], const hpt_input *source,
                                   hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_read_options *wanted = source->options;
@@ -46,7 +46,7 @@ done:
     return status;
 }
 
-hpt_status hpt_dense_finish(hpt_scheme **out, const hpt_dense *d, hpt_builder *builder, const hpt_source *source,
+hpt_status hpt_dense_finish(hpt_scheme **out, const hpt_dense *d, hpt_builder *builder, const hpt_input *source,
                             const hpt_dense_layout *l, hpt_error *error) {
     hpt_status status = HPT_OK;
     int64_t n = l->shape[0], m = l->shape[1], p = l->shape[2], rank = l->rank;

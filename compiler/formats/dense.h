@@ -21,10 +21,10 @@ typedef struct hpt_dense_layout {
 HPT_NODISCARD bool hpt_dense_push(hpt_dense *dense, int factor, int32_t id);
 void hpt_dense_clear(hpt_dense *dense);
 /* Checks the counts and hands the scheme over. */
-hpt_status hpt_dense_finish(hpt_scheme **out, const hpt_dense *dense, hpt_builder *builder, const hpt_source *source,
+hpt_status hpt_dense_finish(hpt_scheme **out, const hpt_dense *dense, hpt_builder *builder, const hpt_input *source,
                             const hpt_dense_layout *layout, hpt_error *error);
 /* n, m, p from nm, mp, np: n^2 = nm np / mp. HPT_UNSUPPORTED if there are none. */
-hpt_status hpt_shape_from_entries(int64_t shape[3], const int64_t entries[3], const hpt_source *source,
+hpt_status hpt_shape_from_entries(int64_t shape[3], const int64_t entries[3], const hpt_input *source,
                                   hpt_error *error);
 /* Prints the factor as rows of `separator`-separated numbers; see dense.c. */
 typedef struct hpt_dense_style {

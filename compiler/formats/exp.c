@@ -3,12 +3,12 @@
 #include <ctype.h>
 #include <string.h>
 
-int hpt_exp_detect(const hpt_source *source);
-hpt_status hpt_exp_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_exp_detect(const hpt_input *source);
+hpt_status hpt_exp_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_exp_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
 /* The first line that is no comment has an entry of each of a, b and c. */
-int hpt_exp_detect(const hpt_source *source) {
+int hpt_exp_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     for (; !hpt_cursor_done(&c); hpt_cursor_skip_line(&c)) {
         hpt_cursor_skip_blanks(&c);
@@ -53,7 +53,7 @@ done:
     return status;
 }
 
-hpt_status hpt_exp_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_exp_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_products products = {0};
     hpt_ring ring;

@@ -92,8 +92,7 @@ void hpt_expression_fold(hpt_expression *e, const hpt_ring *ring) {
     hpt_value_set_si(&e->scalar, 1);
 }
 
-/* left += right, both of one kind and folded. */
-static bool form_add(hpt_form *left, const hpt_form *right, const hpt_ring *ring) {
+bool hpt_form_add(hpt_form *left, const hpt_form *right, const hpt_ring *ring) {
     hpt_form sum = {0};
     hpt_value both;
     hpt_value_init(&both);
@@ -139,7 +138,7 @@ static hpt_status add(hpt_expression *left, hpt_expression *right, bool minus, h
                                "Before this place, things are added that do not add up to a linear form.");
     hpt_expression_fold(left, p->ring);
     hpt_expression_fold(right, p->ring);
-    return form_add(&left->form[k], &right->form[k], p->ring)
+    return hpt_form_add(&left->form[k], &right->form[k], p->ring)
                ? HPT_OK
                : hpt_error_set(error, HPT_NO_MEMORY, "", "Out of memory.");
 }

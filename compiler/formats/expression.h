@@ -38,6 +38,9 @@ void hpt_expression_fold(hpt_expression *e, const hpt_ring *ring);
 /* The single kind of a linear form (after folding), or -1: a scalar or a product. */
 int hpt_expression_kind(const hpt_expression *e);
 
+/* left += right; false: no memory. */
+HPT_NODISCARD bool hpt_form_add(hpt_form *left, const hpt_form *right, const hpt_ring *ring);
+
 typedef struct hpt_expression_parser {
     hpt_cursor *cursor;
     const hpt_ring *ring;

@@ -15,19 +15,19 @@ enum { HPT_FILE_LIMIT = 256 << 20 };
 #define HPT_OUTPUT_PLAIN "third factor not transposed"
 #define HPT_OUTPUT_TRANSPOSED "third factor transposed"
 
-typedef struct hpt_source {
+typedef struct hpt_input {
     const char *path;   /* as the user named it, without #MEMBER */
     const char *member; /* what follows '#', or NULL */
     const char *bytes;  /* NUL behind the last */
     size_t length;
     const hpt_read_options *options; /* never NULL */
-} hpt_source;
+} hpt_input;
 
 typedef struct hpt_format {
     const char *name;
     const char *summary;
-    int (*detect)(const hpt_source *source); /* 0 .. 100 */
-    hpt_status (*read)(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+    int (*detect)(const hpt_input *source); /* 0 .. 100 */
+    hpt_status (*read)(hpt_scheme **out, const hpt_input *source, hpt_error *error);
     hpt_status (*write)(hpt_text *out, const hpt_scheme *scheme, hpt_error *error); /* NULL: read only */
 } hpt_format;
 
@@ -35,7 +35,7 @@ const hpt_format *hpt_format_find(const char *name); /* NULL if there is none */
 const hpt_format *hpt_format_at(size_t i);           /* NULL behind the last */
 
 /* Sets ring (options->ring, or `ring` if that is NULL), name and format of a new builder. */
-hpt_status hpt_reader_start(hpt_builder **out, const hpt_source *source, const char *format, int64_t n, int64_t m,
+hpt_status hpt_reader_start(hpt_builder **out, const hpt_input *source, const char *format, int64_t n, int64_t m,
                             int64_t p, int64_t rank, const char *ring, hpt_error *error);
 
 #endif

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-int hpt_heptane_detect(const hpt_source *source);
-hpt_status hpt_heptane_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_heptane_detect(const hpt_input *source);
+hpt_status hpt_heptane_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_heptane_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
-int hpt_heptane_detect(const hpt_source *source) {
+int hpt_heptane_detect(const hpt_input *source) {
     return hpt_json_looks(source) && hpt_json_has(source, "\"heptane-scheme\"") ? 100 : 0;
 }
 
@@ -33,7 +33,7 @@ done:
 }
 
 static hpt_status read_products(hpt_builder *builder, const hpt_ring *ring, json_t *products, const int64_t shape[3],
-                                const hpt_source *source, hpt_error *error) {
+                                const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     const int64_t rows[3] = {shape[0], shape[1], shape[0]}, columns[3] = {shape[1], shape[2], shape[2]};
     char where[HPT_ERROR_WHERE];
@@ -55,7 +55,7 @@ done:
 }
 
 /* "ring", and "generator" where the field's generator has a name of its own. */
-static hpt_status read_ring(hpt_ring *ring, json_t *document, const hpt_source *source, hpt_error *error) {
+static hpt_status read_ring(hpt_ring *ring, json_t *document, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *name = json_string_value(json_object_get(document, "ring"));
     const char *generator = json_string_value(json_object_get(document, "generator"));
@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-hpt_status hpt_heptane_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_heptane_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     json_t *document = NULL;
     hpt_builder *builder = NULL;

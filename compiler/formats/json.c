@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-bool hpt_json_looks(const hpt_source *source) {
+bool hpt_json_looks(const hpt_input *source) {
     size_t i = strspn(source->bytes, " \t\r\n\xef\xbb\xbf");
     return source->bytes[i] == '{' || source->bytes[i] == '[';
 }
 
-bool hpt_json_has(const hpt_source *source, const char *quoted) {
+bool hpt_json_has(const hpt_input *source, const char *quoted) {
     return memmem(source->bytes, source->length, quoted, strlen(quoted)) != NULL;
 }
 
-hpt_status hpt_json_load(json_t **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_json_load(json_t **out, const hpt_input *source, hpt_error *error) {
     json_error_t problem;
     size_t skip = source->length >= 3 && memcmp(source->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     *out = json_loadb(source->bytes + skip, source->length - skip, JSON_REJECT_DUPLICATES, &problem);

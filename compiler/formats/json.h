@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-bool hpt_json_looks(const hpt_source *source);                   /* the first character is '{' or '[' */
-bool hpt_json_has(const hpt_source *source, const char *quoted); /* the text holds this key or string */
-hpt_status hpt_json_load(json_t **out, const hpt_source *source, hpt_error *error);
+bool hpt_json_looks(const hpt_input *source);                   /* the first character is '{' or '[' */
+bool hpt_json_has(const hpt_input *source, const char *quoted); /* the text holds this key or string */
+hpt_status hpt_json_load(json_t **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_json_integer(int64_t *out, const json_t *value, const char *where, hpt_error *error);
 hpt_status hpt_json_key(int64_t *out, const json_t *object, const char *key, const char *where, hpt_error *error);
 /* An integer, a decimal number or a string; the id of the value in the builder. */

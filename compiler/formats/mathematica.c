@@ -2,12 +2,12 @@
 #include "formats/cursor.h"
 #include "formats/dense.h"
 
-int hpt_mathematica_detect(const hpt_source *source);
-hpt_status hpt_mathematica_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_mathematica_detect(const hpt_input *source);
+hpt_status hpt_mathematica_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_mathematica_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
 /* Four opening braces, with nothing but space between them. */
-int hpt_mathematica_detect(const hpt_source *source) {
+int hpt_mathematica_detect(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     for (int i = 0; i < 4; i++) {
         hpt_cursor_skip_spaces(&c);
@@ -59,7 +59,7 @@ done:
     return status;
 }
 
-hpt_status hpt_mathematica_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_mathematica_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_dense dense = {0};

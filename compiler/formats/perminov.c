@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-int hpt_perminov_detect(const hpt_source *source);
-hpt_status hpt_perminov_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_perminov_detect(const hpt_input *source);
+hpt_status hpt_perminov_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_perminov_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
-int hpt_perminov_detect(const hpt_source *source) {
+int hpt_perminov_detect(const hpt_input *source) {
     bool keys = hpt_json_has(source, "\"n\"") && hpt_json_has(source, "\"m\"") &&
                 (hpt_json_has(source, "\"u\"") || hpt_json_has(source, "\"u_sparse\""));
     return hpt_json_looks(source) && keys && !hpt_json_has(source, "\"u_fresh\"") ? 70 : 0;
@@ -92,7 +92,7 @@ done:
     return status;
 }
 
-hpt_status hpt_perminov_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_perminov_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     json_t *document = NULL;
     hpt_builder *builder = NULL;

@@ -74,7 +74,7 @@ static void extent(int64_t size[2], const hpt_products *p, int kind) {
         }
 }
 
-static hpt_status find_shape(int64_t shape[3], bool *transposed, const hpt_products *p, const hpt_source *source,
+static hpt_status find_shape(int64_t shape[3], bool *transposed, const hpt_products *p, const hpt_input *source,
                              hpt_error *error) {
     hpt_status status = HPT_OK;
     int64_t a[2], b[2], c[2];
@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-hpt_status hpt_products_finish(hpt_scheme **out, hpt_products *p, const hpt_source *source, const char *format,
+hpt_status hpt_products_finish(hpt_scheme **out, hpt_products *p, const hpt_input *source, const char *format,
                                const char *ring_name, bool transposed, bool decimal, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;

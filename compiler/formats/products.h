@@ -15,7 +15,7 @@ void hpt_products_clear(hpt_products *products);
 /* Reads "11", "1_2", "_1_2", "[1,2]" after a letter; exactly two digits, since "111" is ambiguous. */
 hpt_status hpt_entry_scan(int64_t *key, hpt_cursor *c, hpt_error *error);
 /* The shape from the largest indices; `transposed` is what the format says of C where the shape does not tell. */
-hpt_status hpt_products_finish(hpt_scheme **out, hpt_products *products, const hpt_source *source, const char *format,
+hpt_status hpt_products_finish(hpt_scheme **out, hpt_products *products, const hpt_input *source, const char *format,
                                const char *ring, bool transposed, bool decimal, hpt_error *error);
 
 #endif

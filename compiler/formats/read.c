@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #define FORMAT(name, summary, detect, read, write)                                                                     \
-    int detect(const hpt_source *source);                                                                              \
-    hpt_status read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+    int detect(const hpt_input *source);                                                                               \
+    hpt_status read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 #include "formats/formats.def"
 #undef FORMAT
 #include "formats/writers.h"
@@ -32,7 +32,7 @@ static void list_formats(hpt_text *out) {
     for (size_t i = 0; i < HPT_COUNT(formats); i++) hpt_text_printf(out, "%s%s", i ? ", " : "", formats[i].name);
 }
 
-static hpt_status choose_format(const hpt_format **out, const hpt_source *source, hpt_error *error) {
+static hpt_status choose_format(const hpt_format **out, const hpt_input *source, hpt_error *error) {
     int best = 0;
     *out = NULL;
     if (source->options->format) {
@@ -56,7 +56,7 @@ static hpt_status choose_format(const hpt_format **out, const hpt_source *source
     return hpt_error_set(error, HPT_MALFORMED, source->path, "This is not a scheme in any format that Heptane knows.");
 }
 
-hpt_status hpt_reader_start(hpt_builder **out, const hpt_source *source, const char *format, int64_t n, int64_t m,
+hpt_status hpt_reader_start(hpt_builder **out, const hpt_input *source, const char *format, int64_t n, int64_t m,
                             int64_t p, int64_t rank, const char *ring, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_ring record;
@@ -84,7 +84,7 @@ hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_op
     hpt_status status = HPT_OK;
     static const hpt_read_options none = {0};
     char *path = strdup(name), *found = NULL, *bytes = NULL;
-    hpt_source source = {.options = options ? options : &none};
+    hpt_input source = {.options = options ? options : &none};
     const hpt_format *format;
     hpt_scheme *scheme = NULL;
     *out = NULL;

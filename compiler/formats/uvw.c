@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_uvw_detect(const hpt_source *source);
-hpt_status hpt_uvw_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_uvw_detect(const hpt_input *source);
+hpt_status hpt_uvw_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 hpt_status hpt_uvw_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
-int hpt_uvw_score(const hpt_source *source) {
+int hpt_uvw_score(const hpt_input *source) {
     hpt_cursor c = hpt_cursor_start(source);
     int separators = 0, rows = 0;
     while (!hpt_cursor_done(&c)) {
@@ -58,7 +58,7 @@ static hpt_status scan_separator(hpt_uvw *out, int *current, const hpt_cursor *c
     return HPT_OK;
 }
 
-hpt_status hpt_uvw_scan(hpt_uvw *out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_uvw_scan(hpt_uvw *out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     *out = (hpt_uvw){0};
     hpt_cursor c = hpt_cursor_start(source);
@@ -160,11 +160,11 @@ done:
     return status;
 }
 
-int hpt_uvw_detect(const hpt_source *source) {
+int hpt_uvw_detect(const hpt_input *source) {
     return !memmem(source->bytes, source->length, "ubstitution", 11) ? hpt_uvw_score(source) : 0;
 }
 
-hpt_status hpt_uvw_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_uvw_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_ring ring;

@@ -19,9 +19,9 @@ typedef struct hpt_uvw {
 } hpt_uvw;
 
 /* Finds the blocks and counts their rows and columns; every row of a block must have as many numbers. */
-hpt_status hpt_uvw_scan(hpt_uvw *out, const hpt_source *source, hpt_error *error);
+hpt_status hpt_uvw_scan(hpt_uvw *out, const hpt_input *source, hpt_error *error);
 /* The letter-free grammar's extension: [-][num]x[d][i], sums in parentheses. */
 hpt_status hpt_uvw_value(int32_t *id, hpt_cursor *c, hpt_builder *builder, const hpt_ring *ring, hpt_error *error);
-int hpt_uvw_score(const hpt_source *source);
+int hpt_uvw_score(const hpt_input *source);
 
 #endif

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hpt_uvw_cse_detect(const hpt_source *source);
-hpt_status hpt_uvw_cse_read(hpt_scheme **out, const hpt_source *source, hpt_error *error);
+int hpt_uvw_cse_detect(const hpt_input *source);
+hpt_status hpt_uvw_cse_read(hpt_scheme **out, const hpt_input *source, hpt_error *error);
 
-int hpt_uvw_cse_detect(const hpt_source *source) {
+int hpt_uvw_cse_detect(const hpt_input *source) {
     return memmem(source->bytes, source->length, "# Substitution", 14) ? hpt_uvw_score(source) : 0;
 }
 
@@ -17,7 +17,7 @@ typedef struct dense {
     fmpq *cells;
 } dense;
 
-static hpt_status read_dense(dense *out, const hpt_uvw_block *block, const hpt_source *source, hpt_error *error) {
+static hpt_status read_dense(dense *out, const hpt_uvw_block *block, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     size_t count;
     HPT_FAIL_IF(!hpt_mul_size(&count, (size_t)block->rows, (size_t)block->columns), HPT_TOO_LARGE, source->path,
@@ -63,7 +63,7 @@ static void expand(fmpq_t out, const dense *block, const dense *substitution, in
 }
 
 static hpt_status fill(hpt_builder *builder, const dense *blocks, const int64_t entries[3], int64_t rank,
-                       const hpt_source *source, hpt_error *error) {
+                       const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_value value;
     fmpq_t cell;
@@ -83,7 +83,7 @@ done:
     return status;
 }
 
-hpt_status hpt_uvw_cse_read(hpt_scheme **out, const hpt_source *source, hpt_error *error) {
+hpt_status hpt_uvw_cse_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
     hpt_uvw uvw;

@@ -9,5 +9,8 @@ hpt_status hpt_perminov_write(hpt_text *out, const hpt_scheme *scheme, hpt_error
 hpt_status hpt_mathematica_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 hpt_status hpt_exp_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 hpt_status hpt_uvw_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
+hpt_status hpt_perminov_txt_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
+hpt_status hpt_maple_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
+hpt_status hpt_bini_write(hpt_text *out, const hpt_scheme *scheme, hpt_error *error);
 
 #endif

@@ -132,7 +132,7 @@ class Suite:
         arguments = ["run", folder, "-m", str(m), "-n", str(n), "-k", str(k), "--backend", self.options.backend,
                      "--repeat", str(self.options.repeat), "--json", *extra]
         try:
-            code, output, error = self.call(arguments)
+            code, output, error = self.call(arguments, self.options.case_timeout)
             row["exit"] = code
             if output.strip():
                 row.update(json.loads(output))
@@ -140,7 +140,7 @@ class Suite:
                 row["ok"] = False
                 row["message"] = error.replace("\n", " ")[:600]
         except subprocess.TimeoutExpired:
-            row["message"] = "took longer than ten minutes"
+            row["message"] = "took longer than %d seconds" % self.options.case_timeout
         except ValueError:
             row["message"] = "the command printed something that is not JSON"
         row["key"], row["scheme"] = key_of(case), scheme
@@ -245,6 +245,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--only", default="", help="cases whose key contains this")
     parser.add_argument("--time-limit", type=float, default=460.0, help="seconds after which no new case starts")
+    parser.add_argument("--case-timeout", type=float, default=90.0, help="seconds for one case")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sanitizer", action="store_true")
     parser.add_argument("--table", nargs="+", metavar="JSONL")

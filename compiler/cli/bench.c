@@ -1,0 +1,420 @@
+/* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
+#include "cublas.h"
+#include "measure.h"
+#include "source.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error);
+
+enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
+
+typedef struct variant { /* a scheme with its chaining, emitted and loaded */
+    const char *name;
+    bool unchained;
+    hpt_source source;
+    hpt_op *op;
+} variant;
+
+typedef struct bench {
+    /* options */
+    const char *sizes, *baseline_type, *out_file;
+    int64_t device, seed;
+    double load, alone;
+    bool json, unchained, fresh, no_control;
+    hpt_source_options source;
+    /* state */
+    hpt_context *context;
+    hpt_meter *meter;
+    hpt_cublas *cublas;
+    variant variants[MOST_VARIANTS];
+    size_t variant_count;
+    hpt_shape size[MOST_SIZES];
+    size_t size_count;
+    json_t *rows;
+    bool loaded; /* the first measurement brings the chip to its limit for longer */
+} bench;
+
+typedef struct field { /* one size: data, device copies, the baseline */
+    hpt_data data;
+    hpt_number_type baseline_type, baseline_out;
+    uint64_t x, y, c, base_x, base_y;
+    double baseline_error;
+    void *host;
+} field;
+
+static const char *const examples =
+    "heptane bench strassen seven-write --sizes 4096,8192,16384    three square sizes against cuBLAS\n"
+    "heptane bench seven-write --sizes 8192x34816x5120 --unchained the same scheme unchained as a control\n"
+    "heptane bench seven-write --baseline-type bf16 --json         f16 forms against a bf16 product\n";
+
+/* ---- options ---- */
+static hpt_status parse_sizes(bench *b, hpt_error *error) {
+    const char *at = b->sizes ? b->sizes : "4096,8192,16384";
+    while (*at) {
+        char word[96];
+        size_t length = strcspn(at, ",");
+        long long m, n, k;
+        char rest;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        int got = sscanf(word, "%lldx%lldx%lld%c", &m, &n, &k, &rest);
+        if (got == 1) n = k = m;
+        if ((got != 1 && got != 3) || m < 1 || n < 1 || k < 1 || b->size_count == MOST_SIZES ||
+            (got == 1 && strchr(word, 'x')))
+            return hpt_error_set(error, HPT_USAGE, "--sizes",
+                                 "\"%s\" is not a size (8192 or MxNxK), or there are too many.", word);
+        b->size[b->size_count++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};
+        at += length + (at[length] == ',');
+    }
+    return HPT_OK;
+}
+
+static void add_variant(bench *b, const char *name, bool unchained) {
+    if (b->variant_count < MOST_VARIANTS)
+        b->variants[b->variant_count++] = (variant){.name = name, .unchained = unchained};
+}
+
+static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hpt_error *error) {
+    int first;
+    const hpt_option options[] = {
+        {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192,16384)", 0, 0},
+        {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
+         "cuBLAS multiplies in f16 or bf16 (default: our input type)", 0, 0},
+        {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
+        {"fresh", 0, HPT_OPTION_FLAG, &b->fresh, NULL, "also with the forms of Y made each time", 0, 0},
+        {"no-control", 0, HPT_OPTION_FLAG, &b->no_control, NULL, "leave out the trivial scheme", 0, 0},
+        {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
+        {"alone", 0, HPT_OPTION_REAL, &b->alone, "S", "seconds timed alone (default 0.2; 0: not)", 0, 0},
+        {"device", 0, HPT_OPTION_INTEGER, &b->device, "D", "number of the GPU (default 0)", 0, 1024},
+        {"in-type", 0, HPT_OPTION_TEXT, &b->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
+        {"forms", 0, HPT_OPTION_TEXT, &b->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
+         0},
+        {"out-type", 0, HPT_OPTION_TEXT, &b->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
+        {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
+        {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
+        {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the JSON to FILE, row by row as it grows", 0,
+         0},
+        {"json", 0, HPT_OPTION_FLAG, &b->json, NULL, "print JSON with every sample", 0, 0}};
+    const hpt_usage usage = {"bench",
+                             "[SCHEME|FOLDER...] [options]",
+                             "Times operations against cuBLAS and the trivial scheme on a GPU.",
+                             examples,
+                             0,
+                             20,
+                             options,
+                             HPT_COUNT(options)};
+    hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
+    if (status != HPT_OK || *helped) return status;
+    if (!b->no_control) add_variant(b, "trivial", false);
+    for (int i = first; i < argc; i++) {
+        add_variant(b, argv[i], false);
+        if (b->unchained) add_variant(b, argv[i], true);
+    }
+    if (first == argc) add_variant(b, "seven-write", false);
+    return parse_sizes(b, error);
+}
+
+/* ---- set-up ---- */
+static hpt_status open_variants(bench *b, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    for (size_t i = 0; i < b->variant_count; i++) {
+        variant *v = &b->variants[i];
+        hpt_source_options options = b->source;
+        hpt_progress_say(&hpt_cli_progress, "compiling %s ...", v->name);
+        if (v->unchained) options.chain = "none";
+        HPT_TRY(hpt_source_open(&v->source, v->name, &options, error));
+        HPT_TRY(hpt_op_open(&v->op, b->context, v->source.folder, error));
+    }
+done:
+    return status;
+}
+
+static void clear_field(bench *b, field *f) {
+    hpt_device_free(b->context, f->x);
+    hpt_device_free(b->context, f->y);
+    hpt_device_free(b->context, f->c);
+    if (f->base_x != f->x) hpt_device_free(b->context, f->base_x);
+    if (f->base_y != f->y) hpt_device_free(b->context, f->base_y);
+    hpt_data_clear(&f->data);
+    free(f->host);
+    *f = (field){0};
+}
+
+static hpt_status upload(bench *b, uint64_t *out, const void *host, size_t elements, hpt_number_type from,
+                         hpt_number_type to, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    size_t bytes = elements * hpt_number_type_bytes(to);
+    void *converted = NULL;
+    if (from != to) {
+        HPT_FAIL_NO_MEMORY(converted = malloc(bytes));
+        hpt_typed_convert(converted, to, host, from, elements);
+    }
+    HPT_TRY(hpt_device_alloc(b->context, out, bytes, error));
+    HPT_TRY(hpt_device_upload(b->context, *out, converted ? converted : host, bytes, error));
+done:
+    free(converted);
+    return status;
+}
+
+static hpt_status make_field(bench *b, field *f, const hpt_shape *shape, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_data *d = &f->data;
+    *d = (hpt_data){.shape = *shape, .alpha = 1, .seed = (uint64_t)b->seed};
+    HPT_TRY(hpt_data_describe(d, b->variants[0].op, error));
+    f->baseline_type = d->type_x;
+    HPT_FAIL_IF(b->baseline_type && !hpt_number_type_find(&f->baseline_type, b->baseline_type), HPT_USAGE,
+                "--baseline-type", "It is f16 or bf16.");
+    f->baseline_out = d->type_c == HPT_NUMBER_F32 ? HPT_NUMBER_F32 : f->baseline_type;
+    if (f->baseline_type == HPT_NUMBER_BF16) d->rounding = HPT_NUMBER_BF16;
+    HPT_TRY(hpt_data_make(d, error));
+    HPT_TRY(upload(b, &f->x, d->x, d->elements_x, d->type_x, d->type_x, error));
+    HPT_TRY(upload(b, &f->y, d->y, d->elements_y, d->type_y, d->type_y, error));
+    f->base_x = f->x;
+    f->base_y = f->y;
+    if (f->baseline_type != d->type_x) {
+        f->base_x = f->base_y = 0;
+        HPT_TRY(upload(b, &f->base_x, d->x, d->elements_x, d->type_x, f->baseline_type, error));
+        HPT_TRY(upload(b, &f->base_y, d->y, d->elements_y, d->type_y, f->baseline_type, error));
+    }
+    HPT_FAIL_NO_MEMORY(f->host = malloc(d->elements_c * 4));
+    HPT_TRY(hpt_device_alloc(b->context, &f->c, d->elements_c * 4, error));
+done:
+    return status;
+}
+
+static hpt_status check_baseline(bench *b, field *f, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_data view = f->data;
+    hpt_check check;
+    size_t bytes = f->data.elements_c * hpt_number_type_bytes(f->baseline_out);
+    void *stream = hpt_meter_stream(b->meter);
+    view.type_c = f->baseline_out;
+    HPT_TRY(hpt_cublas_gemm(b->cublas, &f->data, f->baseline_type, f->baseline_out, f->base_x, f->base_y, f->c, stream,
+                            error));
+    HPT_TRY(hpt_device_fill(b->context, f->c, 0xff, bytes, stream, error));
+    HPT_TRY(hpt_cublas_run(b->cublas, stream, error));
+    HPT_TRY(hpt_device_synchronize(b->context, stream, error));
+    HPT_TRY(hpt_device_download(b->context, f->host, f->c, bytes, error));
+    hpt_data_compare(&check, &view, f->host);
+    f->baseline_error = check.bad ? NAN : check.rel_error;
+done:
+    return status;
+}
+
+/* ---- what is timed ---- */
+static hpt_status run_all(void *user, void *stream, hpt_error *error) {
+    return hpt_call_run(((hpt_problem *)user)->call, stream, error);
+}
+
+static hpt_status run_fresh(void *user, void *stream, hpt_error *error) {
+    hpt_status status = hpt_call_prepare(((hpt_problem *)user)->call, stream, error);
+    return status == HPT_OK ? run_all(user, stream, error) : status;
+}
+
+static bool is_forms(const hpt_record *record) {
+    return record->phase == HPT_PHASE_RUN && strncmp(record->package, "forms", 5) == 0;
+}
+
+static bool has_forms(const hpt_call *call) {
+    for (size_t i = 0; i < call->record_count; i++)
+        if (is_forms(&call->record[i])) return true;
+    return false;
+}
+
+/* The product alone, on forms that an earlier run left: what a producer that makes them itself would leave to do. */
+static hpt_status run_without_forms(void *user, void *stream, hpt_error *error) {
+    const hpt_call *call = ((hpt_problem *)user)->call;
+    for (size_t i = 0; i < call->record_count; i++) {
+        const hpt_record *r = &call->record[i];
+        if (r->phase != HPT_PHASE_RUN || is_forms(r)) continue;
+        hpt_status status = call->op->context->backend->launch(r->module, &r->launch, stream, error);
+        if (status != HPT_OK) return status;
+    }
+    return HPT_OK;
+}
+
+static json_t *samples(const double *values) {
+    json_t *list = json_array();
+    for (int i = 0; i < HPT_SAMPLES; i++) json_array_append_new(list, json_real(values[i] * 1e3));
+    return list;
+}
+
+typedef struct kind {
+    const char *forms; /* "included", "excluded", "fresh", "none" */
+    hpt_runnable runnable;
+    hpt_pair pair;
+    hpt_alone alone;
+} kind;
+
+static json_t *make_row(const bench *b, const field *f, const variant *v, const kind *k, const hpt_alone *baseline,
+                        const hpt_check *check, bool identical) {
+    const hpt_shape *s = &f->data.shape;
+    hpt_op_info info;
+    hpt_op_describe(v->op, &info);
+    int choice, count;
+    hpt_cublas_choice(b->cublas, &choice, &count);
+    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m", (json_int_t)s->m,
+                            "n", (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
+                            v->unchained ? "none" : "optimal", "forms", k->forms, "ms", k->pair.median_b * 1e3,
+                            "baseline_ms", k->pair.median_a * 1e3, "ratio", k->pair.median_a / k->pair.median_b,
+                            "own_ms", k->alone.seconds * 1e3, "own_baseline_ms", baseline->seconds * 1e3);
+    json_object_set_new(row, "ratio_own",
+                        k->alone.seconds > 0 ? json_real(baseline->seconds / k->alone.seconds) : json_null());
+    json_object_set_new(row, "rel_error", json_real(check->bad ? 99 : check->rel_error));
+    json_object_set_new(row, "baseline_rel_error",
+                        isfinite(f->baseline_error) ? json_real(f->baseline_error) : json_null());
+    json_object_set_new(row, "bound", json_real(info.bound));
+    json_object_set_new(row, "ok", json_boolean(check->bad == 0 && identical && check->rel_error <= info.bound));
+    json_object_set_new(row, "identical", json_boolean(identical));
+    json_object_set_new(row, "types", json_pack("[s,s,s,s]", info.type_x, info.type_y, info.type_c, info.type_forms));
+    json_object_set_new(row, "mhz", json_real(k->alone.mhz));
+    json_object_set_new(row, "watt", json_real(k->alone.watt));
+    json_object_set_new(row, "baseline_mhz", json_real(baseline->mhz));
+    json_object_set_new(row, "baseline_watt", json_real(baseline->watt));
+    json_object_set_new(row, "baseline_heuristic", json_pack("[i,i]", choice + 1, count));
+    json_object_set_new(row, "samples_ms", samples(k->pair.b));
+    json_object_set_new(row, "baseline_samples_ms", samples(k->pair.a));
+    return row;
+}
+
+static void print_row(const json_t *row) {
+    const char *name = json_string_value(json_object_get(row, "scheme"));
+    double ms = json_real_value(json_object_get(row, "ms"));
+    double flops = 2.0 * (double)json_integer_value(json_object_get(row, "m")) *
+                   (double)json_integer_value(json_object_get(row, "n")) *
+                   (double)json_integer_value(json_object_get(row, "k"));
+    printf("%6lld %6lld %6lld  %-16s %-8s %-8s %9.4f ms %7.1f TF/s  ratio %.3f / own %.3f  error %.2e / %.2e  %4.0f "
+           "MHz %3.0f W%s\n",
+           (long long)json_integer_value(json_object_get(row, "m")),
+           (long long)json_integer_value(json_object_get(row, "n")),
+           (long long)json_integer_value(json_object_get(row, "k")), name,
+           strcmp(json_string_value(json_object_get(row, "chain")), "none") == 0 ? "unchain" : "chained",
+           json_string_value(json_object_get(row, "forms")), ms, flops / ms * 1e-9,
+           json_real_value(json_object_get(row, "ratio")), json_number_value(json_object_get(row, "ratio_own")),
+           json_real_value(json_object_get(row, "rel_error")),
+           json_number_value(json_object_get(row, "baseline_rel_error")), json_real_value(json_object_get(row, "mhz")),
+           json_real_value(json_object_get(row, "watt")), json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK");
+    fflush(stdout);
+}
+
+static hpt_status keep_row(bench *b, json_t *row, hpt_error *error) {
+    json_array_append_new(b->rows, row);
+    if (!b->json) print_row(row);
+    if (!b->out_file) return HPT_OK;
+    char *text = json_dumps(b->rows, JSON_COMPACT);
+    hpt_status status = text ? hpt_file_write(b->out_file, text, strlen(text), error) : HPT_NO_MEMORY;
+    free(text);
+    return status;
+}
+
+static hpt_status check_variant(bench *b, field *f, hpt_problem *p, hpt_check *check, bool *identical,
+                                hpt_error *error) {
+    hpt_status status = HPT_OK;
+    void *again = malloc(p->bytes_c);
+    HPT_FAIL_NO_MEMORY(again);
+    HPT_TRY(hpt_problem_run_once(p, f->host, hpt_meter_stream(b->meter), error));
+    HPT_TRY(hpt_problem_run_once(p, again, hpt_meter_stream(b->meter), error));
+    hpt_data_compare(check, &f->data, f->host);
+    *identical = memcmp(again, f->host, p->bytes_c) == 0;
+done:
+    free(again);
+    return status;
+}
+
+static hpt_status bench_variant(bench *b, field *f, variant *v, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_problem problem = {0};
+    hpt_check check;
+    bool identical = false;
+    kind kinds[3];
+    hpt_alone alone[4] = {{0}};
+    size_t count = 0;
+    hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
+    HPT_TRY(hpt_problem_create(&problem, b->context, v->op, &f->data, f->x, f->y, f->c, error));
+    HPT_TRY(check_variant(b, f, &problem, &check, &identical, error));
+    bool forms = has_forms(problem.call);
+    kinds[count++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, &problem}};
+    if (forms) kinds[count++] = (kind){.forms = "excluded", .runnable = {run_without_forms, &problem}};
+    if (b->fresh) kinds[count++] = (kind){.forms = "fresh", .runnable = {run_fresh, &problem}};
+    for (size_t i = 0; i < count; i++) {
+        hpt_progress_say(&hpt_cli_progress, "%s: in turns with cuBLAS ...", v->name);
+        HPT_TRY(hpt_measure_pair(&kinds[i].pair, b->meter, runnables[0], kinds[i].runnable, b->loaded ? 0.6 : b->load,
+                                 error));
+        b->loaded = true;
+        runnables[i + 1] = kinds[i].runnable;
+    }
+    if (b->alone > 0) HPT_TRY(hpt_measure_alone(alone, b->meter, runnables, count + 1, b->alone, b->alone, error));
+    for (size_t i = 0; i < count; i++) {
+        kinds[i].alone = alone[i + 1];
+        HPT_TRY(keep_row(b, make_row(b, f, v, &kinds[i], &alone[0], &check, identical), error));
+    }
+done:
+    hpt_problem_clear(&problem);
+    return status;
+}
+
+static hpt_status bench_size(bench *b, const hpt_shape *shape, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    field f = {0};
+    hpt_progress_say(&hpt_cli_progress, "%" PRId64 " x %" PRId64 " x %" PRId64 ": data and reference ...", shape->m,
+                     shape->n, shape->k);
+    HPT_TRY(make_field(b, &f, shape, error));
+    HPT_TRY(check_baseline(b, &f, error));
+    for (size_t i = 0; i < b->variant_count; i++) {
+        HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
+                    "Interrupted; the rows so far stand.");
+        HPT_TRY(bench_variant(b, &f, &b->variants[i], error));
+    }
+done:
+    clear_field(b, &f);
+    return status;
+}
+
+static hpt_status print_document(const bench *b, hpt_error *error) {
+    hpt_context_info device;
+    hpt_context_describe(b->context, &device);
+    return hpt_json_print(json_pack("{s:s,s:s,s:i,s:O}", "device", device.device, "target", device.target, "cublaslt",
+                                    (int)hpt_cublas_version(b->cublas), "rows", b->rows),
+                          error);
+}
+
+hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    bool helped = false;
+    hpt_context_info device;
+    bench *b = calloc(1, sizeof *b);
+    HPT_FAIL_NO_MEMORY(b);
+    b->seed = 1;
+    b->load = 2.2;
+    b->alone = 0.2;
+    HPT_FAIL_NO_MEMORY(b->rows = json_array());
+    HPT_TRY(read_options(b, argc, argv, &helped, error));
+    if (helped) goto done;
+    HPT_TRY(hpt_context_open(&b->context, "gpu", (int)b->device, NULL, error));
+    hpt_context_describe(b->context, &device);
+    b->source.emit.target = device.target;
+    HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
+    HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
+    HPT_TRY(open_variants(b, error));
+    for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
+    if (b->json && json_array_size(b->rows)) {
+        hpt_status printed = print_document(b, error);
+        if (status == HPT_OK) status = printed;
+    }
+done:
+    if (b) {
+        for (size_t i = 0; i < b->variant_count; i++) {
+            hpt_op_close(b->variants[i].op);
+            hpt_source_clear(&b->variants[i].source);
+        }
+        hpt_cublas_close(b->cublas);
+        hpt_meter_close(b->meter);
+        hpt_context_close(b->context);
+        json_decref(b->rows);
+    }
+    free(b);
+    return status;
+}

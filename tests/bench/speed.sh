@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The speed table: cuBLASLt's best heuristic against the trivial scheme and others, N(0,1) data rounded to bf16, f16 forms.
+# Usage: tests/bench/speed.sh FOLDER [part]      parts: square layers controls types (default: all); one JSON file each
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+for candidate in "${HEPTANE:-}" "$here/../heptane" "$here/../../build/bin/heptane"; do
+  if [ -x "$candidate" ]; then heptane=$candidate; break; fi
+done
+out=${1:?where to write the results}
+part=${2:-all}
+mkdir -p "$out"
+common=(--baseline-type bf16 --load 2.2)
+failed=0
+bench() { # NAME arguments
+  local name=$1
+  shift
+  echo "== $name"
+  "$heptane" bench "${common[@]}" -o "$out/$name.json" "$@" || failed=1
+}
+want() { [ "$part" = all ] || [ "$part" = "$1" ]; }
+want square && bench square seven-write strassen --sizes 4096,8192,16384
+want layers && bench layers seven-write --sizes 8192x34816x5120,8192x5120x17408,4096x28672x8192
+want controls && bench controls seven-write textbook --unchained --sizes 4096,8192,16384
+want types && bench types-bf16 seven-write --sizes 8192 --in-type bf16 --out-type bf16
+want types && bench types-f32 seven-write --sizes 8192 --out-type f32
+exit $failed
