@@ -212,9 +212,10 @@ __constant__ Target targets[7] = {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32; // a box: 64 rows of 128 bytes in the 128-byte swizzle
+constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 2; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+
 constexpr int BLOCKS_M = 2, BLOCKS_N = 2, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
@@ -228,7 +229,7 @@ struct Problem {
 // Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: its tiles' chains
 // (or parts of them along K) are dealt to all clusters, longest first, back and forth (0 .. G-1, G-1 .. 0, ...), and all of
 // their writes are adds onto outputs that were cleared before.
-struct Chain { u16 first_step, steps; };
+struct Chain { u16 first, steps; }; // part of the schedule
 __constant__ Chain chains[3] = { // longest first
     {0, 4},
     {4, 2},
@@ -270,8 +271,8 @@ __device__ __forceinline__ Work work_at(const Problem &p, const Deal &deal, int 
         const Chain chain = chains[section / deal.parts];
         const int part = section % deal.parts;
         tile = deal.first_cut + number % deal.cut;
-        work.first_step = chain.first_step;
-        work.last_step = chain.first_step + chain.steps;
+        work.first_step = chain.first;
+        work.last_step = chain.first + chain.steps;
         work.first_k = part * p.k_tiles / deal.parts;
         work.last_k = (part + 1) * p.k_tiles / deal.parts;
         work.cut = true;
@@ -353,7 +354,7 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
         place(work, p, deal.first_cut + piece / (CLUSTER * BLOCKS), piece % CLUSTER);
         const int block = piece / CLUSTER % BLOCKS;
         const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
-        for (int y = y0; y < min(y0 + TILE_M, p.m); y += 64)
+        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
             for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
         tma_commit();
     }
