@@ -1,6 +1,7 @@
 /* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
 #include "cublas.h"
 #include "measure.h"
+#include "mlp.h"
 #include "source.h"
 #include <inttypes.h>
 #include <math.h>
@@ -383,6 +384,7 @@ static hpt_status print_document(const bench *b, hpt_error *error) {
 
 hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
+    if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_bench(argc, argv, error);
     bool helped = false;
     hpt_context_info device;
     bench *b = calloc(1, sizeof *b);

@@ -2,7 +2,7 @@
 -- An operation returns a table from file name to text or table (written as JSON).
 return function(context)
   local known = {gemm = true, forms_x = true, forms_y = true, mlp = true, rmsnorm_forms = true, gate_up_swiglu_forms = true,
-                 down = true}
+                 down = true, activation = true}
   if not known[context.op] then
     local names = {}
     for name in pairs(known) do names[#names + 1] = name end
