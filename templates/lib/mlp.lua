@@ -97,7 +97,7 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
   M.rule(b, string.format("ld_%s >= %s", name, columns), name .. ": ld_" .. name .. " is smaller than a row")
   M.buffer(b, name .. "_forms", "prepared", plan.forms_type, string.format("2 * %d * %s * %s", #plan.y.slots, block_rows, block_k))
   local bind = {source = s, second = sources[2], out = name .. "_forms", forms = #plan.y.slots, rows = rows, k = columns, batch = 1,
-                ld = "ld_" .. name, stride = 0, block_rows = block_rows, block_k = block_k,
+                ld = "ld_" .. name, stride = 0, block_rows = block_rows, part_rows = block_rows, block_k = block_k,
                 aligned = string.format("%s && ld_%s %% 8 == 0", table.concat(even, " && "), name)}
   O.append(b.steps, {package = name, phase = "prepare", when = table.concat(given, " && "), bind = bind})
 end

@@ -6,6 +6,9 @@ return function(context, operand)
   O.package(files, context.op, "forms", context, {operand = operand})
   local multiples = K.variant("gemm", context.target).multiples(O.gemm_context(context))
   local rows, blocks, multiple = operand.name == "X" and "m" or "n", operand.rows, operand.name == "X" and multiples.m or multiples.n
+  local bind = {source = s, out = "forms", forms = #operand.slots, rows = "rows", k = "k", batch = "batch", ld = "ld",
+                stride = "stride", block_rows = "block_rows", block_k = "block_k", aligned = "aligned"}
+  if not operand.rows_contiguous then bind.part_rows = "block_rows" end
   local inner = operand.rows_contiguous and "rows" or "k"
   files["op.json"] = {
     format = "heptane-op/1", op = context.op, scheme = O.scheme(plan), target = context.target.name, types = O.types(plan),
@@ -32,11 +35,7 @@ return function(context, operand)
       {name = "forms", role = "output", type = plan.forms_type, optional = 0, zero = false,
        bytes = string.format("2 * %d * block_rows * block_k * batch", #operand.slots)},
     },
-    steps = {{
-      package = context.op, phase = "run", when = 1,
-      bind = {source = s, out = "forms", forms = #operand.slots, rows = "rows", k = "k", batch = "batch", ld = "ld",
-              stride = "stride", block_rows = "block_rows", block_k = "block_k", aligned = "aligned"},
-    }},
+    steps = {{package = context.op, phase = "run", when = 1, bind = bind}},
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. plan.forms_type .. "."},
   }
   return files

@@ -19,6 +19,7 @@ local function params(plan)
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
     P("cut", "the last wave's chains are shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1),
+    P("beside", "1: forms of later rows of X are made by idle warps while the product runs; 0: all of them before", 0, 1),
   }
 end
 
@@ -76,12 +77,12 @@ local function buffers(plan, y_plain)
     forms("x_forms", "workspace", "x", "block_m"),
     {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
-    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, bytes = 256},
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, bytes = "256 + 4 * ceil_div(block_m, 128)"},
   }
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(plan, x_plain, y_plain)
+local function product_steps(plan, x_plain, y_plain, beside)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
@@ -90,6 +91,9 @@ local function product_steps(plan, x_plain, y_plain)
                       stride_c = direct and "stride_c" or "m * ldt"}
         for _, name in ipairs({"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}) do
           bind[name] = name
+        end
+        if beside then
+          bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
@@ -112,14 +116,16 @@ local function product_steps(plan, x_plain, y_plain)
   return steps
 end
 
-local function forms_step(operand, package, phase, buffer)
+local function forms_step(operand, package, phase, buffer, part_rows)
   local s, rows = operand.name:lower(), operand.name == "X" and "m" or "n"
-  return {
+  local step = {
     package = package, phase = phase, when = "forms_" .. s .. " > 0",
     bind = {source = s, out = buffer, forms = "forms_" .. s, rows = rows, k = "k", batch = "batch_" .. s,
             ld = "ld" .. s, stride = "stride_" .. s, block_rows = "block_" .. rows, block_k = "block_k",
             aligned = s .. "_aligned"},
   }
+  if not operand.rows_contiguous then step.bind.part_rows = part_rows end
+  return step
 end
 
 return function(context)
@@ -141,8 +147,16 @@ return function(context)
     {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
-  local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms"), forms_step(plan.x, "forms_x", "run", "x_forms")}
-  for _, step in ipairs(product_steps(plan, x_plain, y_plain)) do O.append(steps, step) end
+  local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
+  if beside then
+    local condition = "beside && batch == 1 && k % 8 == 0 && x_aligned"
+    if x_plain then condition = condition .. " && x_in_place" end
+    O.append(let, {"beside_row", condition .. " ? " .. variant.first_rows(own) .. " : block_m"})
+  end
+
+  local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"),
+                 forms_step(plan.x, "forms_x", "run", "x_forms", beside and "beside_row" or "block_m")}
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",

@@ -122,17 +122,17 @@ __constant__ Place blocks[25] = { // the blocks that occur
 
 extern "C" __global__ void __launch_bounds__(256)
 heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, i64 lines, int rows, int k_extent, int block_rows,
-    int block_k, int form_count, int aligned) {
+    int block_k, int part_rows, int form_count, int aligned) {
     allow_next_kernel();
     await_previous_kernel();
     extern __shared__ Chunk memory[]; // 16-byte aligned
     const i64 form_size = (i64)block_rows * block_k;
-    // one thread per 8 elements of a block
+    // one thread per 8 elements of the first part_rows rows of a block
     const int chunks = block_k / 8;
     const i64 index = (i64)blockIdx.x * 256 + threadIdx.x, line = index / chunks;
     if (line >= lines) return;
-    const int k = (int)(index - line * chunks) * 8, batch = (int)(line / block_rows);
-    const int row = (int)(line - (i64)batch * block_rows);
+    const int k = (int)(index - line * chunks) * 8, batch = (int)(line / part_rows);
+    const int row = (int)(line - (i64)batch * part_rows);
     u16 *to = forms + (i64)batch * form_count * form_size + (i64)row * block_k + k;
     const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
     Chunk *own = (Chunk *)((u8 *)memory + 0) + threadIdx.x; // this thread's chunks; nobody else reads them

@@ -14,6 +14,7 @@
 // Warpgroup 0   warp 0, one thread: the producer. One ring of operand tiles runs over all tiles, steps and k-blocks of this
 //               CTA without ever draining.
 //               warp 1, one thread: the writer. Sends staged parts of the accumulator to global memory.
+//               warps 2, 3: make the forms of X of later rows while the products of earlier rows run.
 // Warpgroups 1, 2: the consumers, 64 x 256 accumulators each.
 // The staging buffer holds 64 rows in 4 boxes of 8 KB, which the writer grants to the consumers in turn, box by box. Taking turns
 // keeps the consumers apart in time: while one empties its accumulator, the other keeps the tensor cores busy.
@@ -165,6 +166,25 @@ __device__ __forceinline__ void stmatrix_x4(u32 address, const u32 (&word)[4]) {
                  ::"r"(address), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
 }
 
+// Two 16-bit numbers in one word <-> f32; `lo` is the one at the lower address.
+__device__ __forceinline__ u32 pack_f16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ u32 pack_bf16(float lo, float hi) {
+    u32 word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(hi), "f"(lo));
+    return word;
+}
+__device__ __forceinline__ void unpack_f16(u32 word, float &lo, float &hi) {
+    asm("{\n.reg .f16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+        : "=f"(lo), "=f"(hi) : "r"(word));
+}
+__device__ __forceinline__ void unpack_bf16(u32 word, float &lo, float &hi) {
+    lo = __uint_as_float(word << 16); // bf16 is the upper half of an f32
+    hi = __uint_as_float(word & 0xffff0000u);
+}
 
 // The next kernel of the stream may be set up while this one still runs (PTX ISA, griddepcontrol).
 __device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontrol.launch_dependents;"); }
@@ -329,8 +349,15 @@ __device__ __forceinline__ void deal_work(Deal &deal, const Problem &p, int mode
 
 // Counters in global memory, zero before and after the kernel. Whoever is there takes the next piece of clearing, so nobody
 // waits for a CTA that has not started.
-struct Sync { u32 claimed, cleared, left; };
+struct Sync { u32 claimed, cleared, left, taken; };
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
+// Called once by every warp that uses the counters, when it is done with them; the last one leaves them as they were.
+__device__ __forceinline__ void leave(Sync *sync, u32 users, u32 *ready, int ready_count) {
+    __threadfence();
+    if (count_up(&sync->left) != users - 1) return;
+    for (int i = 0; i < ready_count; i++) ready[i] = 0;
+    *sync = {};
+}
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
@@ -361,6 +388,118 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
     tma_wait_written();
     asm volatile("fence.proxy.async;" ::: "memory");
     add_release(&sync->cleared, done);
+}
+
+struct alignas(16) Chunk { u32 word[4]; }; // 8 elements
+struct Values { float of[8]; };
+
+struct Source { // the operand as the caller stores it
+    const u16 *base;
+    i64 ld;
+    int rows, k;
+};
+
+// 8 elements along the contiguous dimension, zero where there is no matrix.
+__device__ __forceinline__ Chunk load(const Source &source, int row, int k) {
+    Chunk chunk = {};
+    if (k < source.k && row < source.rows) chunk = *(const Chunk *)(source.base + (i64)row * source.ld + k);
+    return chunk;
+}
+__device__ __forceinline__ Values values(const Chunk &chunk) {
+    Values v;
+#pragma unroll
+    for (int i = 0; i < 4; i++) unpack_bf16(chunk.word[i], v.of[2 * i], v.of[2 * i + 1]);
+    return v;
+}
+__device__ __forceinline__ void add(Values &sum, float weight, const Chunk &chunk) {
+    const Values v = values(chunk);
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum.of[i] += weight * v.of[i];
+}
+__device__ __forceinline__ Chunk rounded(const Values &sum) {
+    Chunk chunk;
+#pragma unroll
+    for (int i = 0; i < 4; i++) chunk.word[i] = pack_f16(sum.of[2 * i], sum.of[2 * i + 1]);
+    return chunk;
+}
+
+// ---- the forms --------------------------------------------------------------------------------------------------------
+struct Blocks { Chunk of[4]; }; // the same place in every block that occurs
+__device__ __forceinline__ void load_blocks(Blocks &blocks, const Source &source, int row, int k, int block_rows, int block_k) {
+    blocks.of[0] = load(source, 0 * block_rows + row, 0 * block_k + k); // X11
+    blocks.of[1] = load(source, 0 * block_rows + row, 1 * block_k + k); // X12
+    blocks.of[2] = load(source, 1 * block_rows + row, 0 * block_k + k); // X21
+    blocks.of[3] = load(source, 1 * block_rows + row, 1 * block_k + k); // X22
+}
+__device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 form_size, int form_count) {
+    Values sum;
+    sum = {}; // A1 = X12 + X21 - X22
+    add(sum, 1.0f, blocks.of[1]);
+    add(sum, 1.0f, blocks.of[2]);
+    add(sum, -1.0f, blocks.of[3]);
+    *(Chunk *)(to + 0 * form_size) = rounded(sum);
+    sum = {}; // A2 = X12 - X22
+    add(sum, 1.0f, blocks.of[1]);
+    add(sum, -1.0f, blocks.of[3]);
+    *(Chunk *)(to + 1 * form_size) = rounded(sum);
+    sum = {}; // A3 = X21 - X22
+    add(sum, 1.0f, blocks.of[2]);
+    add(sum, -1.0f, blocks.of[3]);
+    *(Chunk *)(to + 2 * form_size) = rounded(sum);
+    sum = {}; // A4 = -X11 + X12 + X21 - X22
+    add(sum, -1.0f, blocks.of[0]);
+    add(sum, 1.0f, blocks.of[1]);
+    add(sum, 1.0f, blocks.of[2]);
+    add(sum, -1.0f, blocks.of[3]);
+    *(Chunk *)(to + 3 * form_size) = rounded(sum);
+    if (form_count == 4) return; // plain blocks are multiplied where they lie
+    sum = {}; // A5 = X12
+    add(sum, 1.0f, blocks.of[1]);
+    *(Chunk *)(to + 4 * form_size) = rounded(sum);
+    sum = {}; // A6 = X21
+    add(sum, 1.0f, blocks.of[2]);
+    *(Chunk *)(to + 5 * form_size) = rounded(sum);
+    sum = {}; // A7 = X11
+    add(sum, 1.0f, blocks.of[0]);
+    *(Chunk *)(to + 6 * form_size) = rounded(sum);
+}
+
+// Forms of the rows from first_row of every block on are made here, the others by a kernel before this one. A warp takes the
+// next PIECE rows; ready[i] counts the pieces of TILE_M rows that are done.
+constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 2; // chunks that a lane loads at a time
+struct Beside {
+    Source source;
+    u16 *forms;
+    int first_row, block_rows, block_k, form_count;
+};
+__device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync, u32 *ready) {
+    const int lane = threadIdx.x & 31, chunks = b.block_k / 8;
+    const i64 form_size = (i64)b.block_rows * b.block_k;
+    for (;;) {
+        int row0 = 0;
+        if (lane == 0) row0 = b.first_row + (int)count_up(&sync->taken) * PIECE;
+        row0 = __shfl_sync(~0u, row0, 0);
+        if (row0 >= b.block_rows) return;
+        for (int i = lane; i < PIECE * chunks; i += 32 * IN_FLIGHT) {
+            Blocks blocks[IN_FLIGHT];
+#pragma unroll
+            for (int j = 0; j < IN_FLIGHT; j++)
+                if (i + 32 * j < PIECE * chunks)
+                    load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * 8, b.block_rows, b.block_k);
+#pragma unroll
+            for (int j = 0; j < IN_FLIGHT; j++)
+                if (i + 32 * j < PIECE * chunks)
+                    write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * 8, form_size, b.form_count);
+        }
+        __threadfence(); // ordinary writes become visible to the copy engine of any multiprocessor
+        asm volatile("fence.proxy.async;" ::: "memory");
+        __syncwarp();
+        if (lane == 0) add_release(&ready[row0 / TILE_M], 1);
+    }
+}
+__device__ __forceinline__ void await_forms(const u32 *ready, int row) {
+    while (read_acquire(&ready[row / TILE_M]) != READY);
+    asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 // ---- staging: one box of this warpgroup's accumulators ----------------------------------------------------------------
@@ -400,7 +539,7 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
 extern "C" __global__ void __launch_bounds__(384, 1)
 heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, 
     const __grid_constant__ TensorMap map_c, int m, int n, int block_m, int block_n, int block_k, int tiles_m, int tiles_n,
-    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync) {
+    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, const u16 *matrix_x, u16 *forms_x, i64 ld_x, int k_extent, int form_count, int beside_row) {
     const Problem p = {m, n, block_m, block_n, block_k, block_k / TILE_K, tiles_m, tiles_n, tiles_m * tiles_n * batch, x_batched, y_batched};
     extern __shared__ u8 memory[];
     const u32 ring_a = (shared_address(memory) + 1023) & ~1023u, ring_b = ring_a + STAGES * A_BYTES; // the swizzle wants 1024
@@ -426,13 +565,16 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     __shared__ Deal deal;
     deal_work(deal, p, cut_mode);
     const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
+    u32 *const ready = (u32 *)(sync + 1);
+    const bool makes_forms = beside_row < block_m;
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 96;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
             u32 parity = 1; // the ring starts empty
+            int ready_row = -1; // rows of this tile row are known to be ready
             for (int item = 0; item < deal.items; item++) {
                 const Work work = work_at(p, deal, item, rank);
                 const int batch_a = p.x_batched ? work.batch : 0, batch_b = p.y_batched ? work.batch : 0;
@@ -441,6 +583,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     const TensorMap *from_a = &map_a, *from_b = &map_b;
                     int a_x = 0, a_y = step.x_slot * p.block_m + work.row;
                     int b_x = 0, b_y = step.y_slot * p.block_n + work.col + rank * (TILE_N / CLUSTER);
+                    if (makes_forms && from_a == &map_a && work.row >= beside_row && work.row != ready_row) {
+                        await_forms(ready, work.row);
+                        ready_row = work.row;
+                    }
                     a_x += work.first_k * TILE_K;
                     b_x += work.first_k * TILE_K;
                     for (int k = work.first_k; k < work.last_k; k++, a_x += TILE_K, b_x += TILE_K) {
@@ -482,10 +628,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                     for (int t = 0; t < fill.targets; t++) {
                                         const Target &target = targets[fill.first_target + t];
                                         const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
-                                        const int y = target.row * p.block_m + work.row + consumer * 64;
+                                        const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
                                         if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add || work.cut) tma_add(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
-                                        else tma_store(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
+                                        if (target.add || work.cut) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
+                                        else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
                                     }
                                     tma_commit();
                                 }
@@ -506,10 +652,13 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 }
             }
             tma_wait_written();
-            if (pieces && count_up(&sync->left) == gridDim.x - 1) *sync = {}; // the last one leaves the counters as they were
+            if (pieces || makes_forms) leave(sync, gridDim.x * (makes_forms ? 3 : 1), ready + beside_row / TILE_M, makes_forms ? (block_m - beside_row) / TILE_M : 0);
+        } else if (thread >= 64 && makes_forms) { // ---- forms of later rows
+            make_forms_beside({{matrix_x, ld_x, m, k_extent}, forms_x, beside_row, block_m, block_k, form_count}, sync, ready);
+            if ((thread & 31) == 0) leave(sync, gridDim.x * 3, ready + beside_row / TILE_M, (block_m - beside_row) / TILE_M);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 208;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];

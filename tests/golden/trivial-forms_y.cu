@@ -80,24 +80,34 @@ __device__ __forceinline__ Chunk rounded(const Values &sum) {
     return chunk;
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, i64 lines, int rows, int k_extent, int block_rows,
-    int block_k, int form_count, int aligned) {
-    allow_next_kernel();
-    await_previous_kernel();
-    const i64 form_size = (i64)block_rows * block_k;
-    // one thread per 8 elements of a block
-    const int chunks = block_k / 8;
-    const i64 index = (i64)blockIdx.x * 256 + threadIdx.x, line = index / chunks;
-    if (line >= lines) return;
-    const int k = (int)(index - line * chunks) * 8, batch = (int)(line / block_rows);
-    const int row = (int)(line - (i64)batch * block_rows);
-    u16 *to = forms + (i64)batch * form_count * form_size + (i64)row * block_k + k;
-    const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
-    const Chunk block_0 = load(source, 0 * block_rows + row, 0 * block_k + k); // Y11
+// ---- the forms --------------------------------------------------------------------------------------------------------
+struct Blocks { Chunk of[1]; }; // the same place in every block that occurs
+__device__ __forceinline__ void load_blocks(Blocks &blocks, const Source &source, int row, int k, int block_rows, int block_k) {
+    blocks.of[0] = load(source, 0 * block_rows + row, 0 * block_k + k); // Y11
+}
+__device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 form_size, int form_count) {
     Values sum;
     if (form_count == 0) return; // plain blocks are multiplied where they lie
     sum = {}; // B1 = Y11
-    add(sum, 1.0f, block_0);
+    add(sum, 1.0f, blocks.of[0]);
     *(Chunk *)(to + 0 * form_size) = rounded(sum);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, i64 lines, int rows, int k_extent, int block_rows,
+    int block_k, int part_rows, int form_count, int aligned) {
+    allow_next_kernel();
+    await_previous_kernel();
+    const i64 form_size = (i64)block_rows * block_k;
+    // one thread per 8 elements of the first part_rows rows of a block
+    const int chunks = block_k / 8;
+    const i64 index = (i64)blockIdx.x * 256 + threadIdx.x, line = index / chunks;
+    if (line >= lines) return;
+    const int k = (int)(index - line * chunks) * 8, batch = (int)(line / part_rows);
+    const int row = (int)(line - (i64)batch * part_rows);
+    u16 *to = forms + (i64)batch * form_count * form_size + (i64)row * block_k + k;
+    const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
+    Blocks blocks;
+    load_blocks(blocks, source, row, k, block_rows, block_k);
+    write_forms(blocks, to, form_size, form_count);
 }

@@ -31,14 +31,15 @@ local function operand_map(plan, g, form, box_rows)
 end
 
 -- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
--- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage.
+-- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; beside (optional: the
+-- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
 function M.make(context, template, g)
   local plan, sink = context.plan, context.sink
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
-  local scheme = plan.scheme
+  local scheme, beside = plan.scheme, not given and g.beside or nil
   local args = {operand_map(plan, g, "ax", g.a_rows)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
@@ -46,8 +47,11 @@ function M.make(context, template, g)
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
                            g.tile_k, g.a_rows, 256))
-    add(buffers, {name = "x", type = plan.forms_type, role = "in"})
-    add(params, "ldx", "stride_x", "x_in_place")
+    add(params, "stride_x", "x_in_place")
+  end
+  if x_plain or beside then
+    add(buffers, {name = "x", type = plan.x.type, role = "in"})
+    add(params, "ldx")
   end
   add(args, operand_map(plan, g, "by", g.b_rows))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
@@ -72,6 +76,10 @@ function M.make(context, template, g)
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if beside then
+    add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
+    add(params, "beside_row")
+  end
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
   if sink then
@@ -101,6 +109,10 @@ function M.make(context, template, g)
   else
     add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
   end
+  if beside then
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", g.tile_m),
+                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
+  end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
 
@@ -126,7 +138,7 @@ function M.make(context, template, g)
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, sink = sink, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end

@@ -9,6 +9,17 @@ local tune = {
   tile_n = {default = 256, values = {64, 128, 256}},
 }
 
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
+local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
+local function forms_beside(context)
+  local plan = context.plan
+  if plan.x.rows_contiguous or plan.x.computed == 0 then return nil end
+  local shape = use("kernels/forms/shape")({operand = plan.x, target = context.target})
+  if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
+  shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
+  return shape
+end
+
 -- Everything the template needs to know about sizes, from the plan's parameters.
 local function geometry(context)
   local t, plan = context.tune, context.plan
@@ -19,7 +30,7 @@ local function geometry(context)
     tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
     box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
-    element = element, threads = 128 * (1 + CONSUMERS),
+    element = element, threads = 128 * (1 + CONSUMERS), beside = forms_beside(context),
   }
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
@@ -27,8 +38,14 @@ end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside,
   make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
+  -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
+  first_rows = function(context)
+    local t = context.tune
+    return string.format("min(block_m, ceil_div(sms / %d, %d * (block_n / %d)) * %d)", t.cluster, t.group, t.tile_n,
+                         t.group * TILE_M * t.cluster)
+  end,
   -- what the operation must round its blocks up to
   multiples = function(context)
     return {m = TILE_M * context.tune.cluster, n = context.tune.tile_n, k = TILE_K}
