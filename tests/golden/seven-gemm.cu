@@ -658,7 +658,8 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, gridDim.x * 3, ready + beside_row / TILE_M, (block_m - beside_row) / TILE_M);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 208;");
+        // 168 registers per thread are there at entry; what three warpgroups have after this must not be more, or it waits for ever
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
