@@ -125,7 +125,7 @@ const hpt_emu_row hpt_emu_rows_atomic[] = {
     {"atom" ORDER OPERATIONS "[.noftz][.L2::cache_hint][.v2|.v4|.v8]" TYPES, "dvx,m,svx,?s8", run_atomic, 0,
      check_atomic},
     {"red" ORDER OPERATIONS "[.noftz][.L2::cache_hint][.v2|.v4|.v8]" TYPES, "m,svx,?s8", run_atomic, 0, check_atomic},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };
 
 /* ---- for bulk reductions ---- */

@@ -393,6 +393,13 @@ static hpt_status emu_synchronize(hpt_backend_device *device, hpt_stream stream,
     return HPT_OK;
 }
 
+static hpt_status emu_written(hpt_backend_device *device, hpt_device_ptr address, size_t bytes, uint64_t *out,
+                              hpt_error *error) {
+    (void)error;
+    *out = hpt_emu_landed_bytes(device, address, bytes);
+    return HPT_OK;
+}
+
 /* ---- events: host time ---- */
 static hpt_status emu_event_record(hpt_backend_device *device, hpt_event *out, hpt_stream stream, hpt_error *error) {
     (void)device, (void)stream;
@@ -434,4 +441,5 @@ const hpt_backend hpt_backend_emulator = {.name = "emulator",
                                           .synchronize = emu_synchronize,
                                           .event_record = emu_event_record,
                                           .event_seconds = emu_event_seconds,
-                                          .event_release = emu_event_release};
+                                          .event_release = emu_event_release,
+                                          .written = emu_written};

@@ -137,6 +137,7 @@ static void free_warp(hpt_emu_warp *w) {
     free(w->local);
     free(w->clock);
     hpt_emu_bulk_free(w);
+    hpt_emu_small_copies_free(w);
     hpt_emu_wgmma_free(w);
 }
 

@@ -169,5 +169,5 @@ const hpt_emu_row hpt_emu_rows_collective[] = {
     {"redux.sync{.add|.min|.max|.and|.or|.xor}{.u32|.s32|.b32}", "d4,s4,s4", run_redux, 0, NULL},
     {"elect.sync", "dvx,s4", run_elect, 0, NULL},
     {"activemask.b32", "d4", run_activemask, 0, NULL},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

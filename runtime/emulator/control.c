@@ -1,4 +1,5 @@
 /* control.c - branches, exits, and the barriers of a CTA, a warp and a cluster. */
+#include "device.h"
 #include "lanes.h"
 
 static hpt_emu_fragment *current(hpt_emu_warp *w) { return &w->fragment[0]; }
@@ -224,6 +225,7 @@ static hpt_emu_step run_cluster_wait(hpt_emu_warp *w, const hpt_emu_instruction 
 static hpt_emu_step run_proxy_fence(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     (void)i;
     HPT_FOR_LANES(lane, mask) w->fence_tick[lane] = ++w->cta->cluster->tick;
+    w->cta->cluster->run->device->proxy_fenced = true;
     return HPT_EMU_NEXT;
 }
 
@@ -284,5 +286,5 @@ const hpt_emu_row hpt_emu_rows_control[] = {
     {"prefetch[.param|.const].tensormap", "m", run_nothing, 0, NULL},
     {"discard[.global].L2", "m,s4", run_nothing, 0, NULL},
     {"applypriority[.global].L2::evict_normal", "m,s4", run_nothing, 0, NULL},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

@@ -258,5 +258,5 @@ const hpt_emu_row hpt_emu_rows_convert[] = {
     {"cvt.pack.sat{.u8|.s8}.s32.b32", "d4,s4,s4,s4", run_pack_bytes, 0, NULL},
     {"cvt[.rn|.rz|.rm|.rp|.rni|.rzi|.rmi|.rpi|.rna][.relu][.ftz][.sat|.satfinite]" TYPES TYPES, "dx,sx", run_cvt, 0,
      check_widths},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

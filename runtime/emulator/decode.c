@@ -344,7 +344,8 @@ static bool mark_accumulators(hpt_emu_decoder *d) {
         if (strncmp(p->code[i].source->opcode, "wgmma.mma", 9) != 0) continue;
         any = true;
         for (int o = 0; o < 2; o++)
-            for (uint16_t k = 0; k < p->code[i].op[o].count; k++) marked[p->code[i].op[o].items[k].at / 64] = true;
+            for (uint16_t k = 0; (o == 0 || p->code[i].op[o].count == 4) && k < p->code[i].op[o].count; k++)
+                marked[p->code[i].op[o].items[k].at / 64] = true;
     }
     for (bool changed = any; changed;) { /* copies carry the mark on */
         changed = false;

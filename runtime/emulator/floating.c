@@ -132,5 +132,5 @@ const hpt_emu_row hpt_emu_rows_floating[] = {
     {"mul.rn[.ftz].f32x2", "d8,s8,s8", run_f32x2, 0, NULL},
     {"fma.rn[.ftz].f32x2", "d8,s8,s8,s8", run_f32x2, 0, NULL},
     {"testp{.finite|.infinite|.number|.notanumber|.normal|.subnormal}.f32", "dp,s4f", run_testp, 0, NULL},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

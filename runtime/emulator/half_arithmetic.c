@@ -61,5 +61,5 @@ const hpt_emu_row hpt_emu_rows_half[] = {
 #define HALF_BINARY(pattern, expression) HALF_ROWS(pattern, "d2,s2h,s2h", "d4,s4,s4")
 #define HALF_TERNARY(pattern, expression) HALF_ROWS(pattern, "d2,s2h,s2h,s2h", "d4,s4,s4,s4")
 #include "half.def"
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

@@ -156,5 +156,5 @@ const hpt_emu_row hpt_emu_rows_integer[] = {
     {"add.cc{.u64|.s64}", "d8,s8,s8", run_carry, 0, NULL},    {"addc[.cc]{.u32|.s32}", "d4,s4,s4", run_carry, 0, NULL},
     {"addc[.cc]{.u64|.s64}", "d8,s8,s8", run_carry, 0, NULL}, {"sub.cc{.u32|.s32}", "d4,s4,s4", run_carry, 0, NULL},
     {"sub.cc{.u64|.s64}", "d8,s8,s8", run_carry, 0, NULL},    {"subc[.cc]{.u32|.s32}", "d4,s4,s4", run_carry, 0, NULL},
-    {"subc[.cc]{.u64|.s64}", "d8,s8,s8", run_carry, 0, NULL}, HPT_NO_ROW,
+    {"subc[.cc]{.u64|.s64}", "d8,s8,s8", run_carry, 0, NULL}, HPT_EMU_LAST_ROW,
 };

@@ -72,6 +72,9 @@ typedef struct hpt_emu_row {
                    hpt_emu_instruction *i); /* may be NULL; fills data, or fails with hpt_emu_refuse */
 } hpt_emu_row;
 
+#define HPT_EMU_LAST_ROW                                                                                               \
+    { NULL, NULL, NULL, 0, NULL } /* ends a table */
+
 typedef struct hpt_emu_rows {
     const hpt_emu_row *row;
     size_t count;
@@ -189,6 +192,7 @@ struct hpt_emu_warp {
     bool grid_waited;               /* griddepcontrol.wait */
     struct hpt_emu_wgmma_state *wgmma;
     struct hpt_emu_bulk_state *bulk; /* of its 32 threads */
+    void *small;                     /* its cp.async copies */
     void *tensor_state;              /* tcgen05 */
 };
 
@@ -360,6 +364,7 @@ hpt_emu_step hpt_emu_block(hpt_emu_warp *w, hpt_emu_wait wait, uint32_t what, ui
 void hpt_emu_bulk_release(hpt_emu_warp *w); /* at the end of the warp: what is still open is a finding */
 void hpt_emu_wgmma_release(hpt_emu_warp *w);
 void hpt_emu_bulk_free(hpt_emu_warp *w);
+void hpt_emu_small_copies_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_check(hpt_emu_warp *w, const hpt_emu_instruction *i); /* operands that are in flight */
 

@@ -2,10 +2,19 @@
 #include "machine.h"
 #include <string.h>
 
-/* Does `text` begin with the modifier `word`, and end or go on with '.' behind it? */
+/* How much of `text` the modifier `word` takes, which must end there or before a '.'; # in it stands for a number. */
 static size_t modifier_length(const char *text, const char *word, size_t length) {
-    if (strncmp(text, word, length) != 0) return 0;
-    return text[length] == '\0' || text[length] == '.' ? length : 0;
+    size_t at = 0;
+    for (size_t k = 0; k < length; k++) {
+        if (word[k] == '#') {
+            size_t digits = strspn(text + at, "0123456789");
+            if (digits == 0 || digits > 6) return 0;
+            at += digits;
+        } else if (text[at++] != word[k]) {
+            return 0;
+        }
+    }
+    return text[at] == '\0' || text[at] == '.' ? at : 0;
 }
 
 static bool match_from(const char *pattern, const char *text, int8_t *modifier, int group) {

@@ -277,5 +277,5 @@ const hpt_emu_row hpt_emu_rows_mbarrier[] = {
     {"mbarrier.test_wait[.parity][.acquire|.relaxed]" SCOPE SPACE ".b64", "dp,m,sx", run_wait, 0, NULL},
     {"mbarrier.try_wait[.parity][.acquire|.relaxed]" SCOPE SPACE ".b64", "dp,m,sx,?s4", run_wait, 0, NULL},
     {"mbarrier.pending_count.b64", "d4,s8", run_pending_count, 0, NULL},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

@@ -319,5 +319,5 @@ const hpt_emu_row hpt_emu_rows_memory[] = {
     {"st[.weak|.volatile|.relaxed|.release|.mmio][.cta|.cluster|.gpu|.sys]" SPACES "[.wb|.cg|.cs|.wt][.nc]" HINTS
      "[.v2|.v4|.v8]" TYPES,
      "m,svx,?s8", run_access, 0, decode_access},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };

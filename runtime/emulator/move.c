@@ -342,5 +342,5 @@ const hpt_emu_row hpt_emu_rows_move[] = {
     {"mapa.u64", "d8,s8,s4", run_mapa, 0, NULL},
     {"getctarank.shared::cluster.u32", "d4,s4", run_getctarank, 0, NULL},
     {"getctarank.u64", "d4,s8", run_getctarank, 0, NULL},
-    HPT_NO_ROW,
+    HPT_EMU_LAST_ROW,
 };
