@@ -12,6 +12,7 @@ enum { ROUND_STEPS = 200000, MOST_WALKERS = 256, PLUS_AFTER = 40000, PLUS_ROOM =
 typedef struct walker {
     hpt_flip_state now, best; /* best: lowest rank, then lowest objective */
     int64_t best_value;       /* of the objective at best; valid at the rank that is aimed at */
+    int64_t quick_low;        /* lowest quick value for which the objective was worked out */
     int64_t since;            /* steps since the rank last fell */
     int64_t stale;            /* rounds since best improved */
     const hpt_walk_options *options;
@@ -114,8 +115,10 @@ static hpt_status keep_best(walker *w) {
     hpt_status status = HPT_OK;
     if (w->now.shape.rank <= w->aim)
         status = hpt_objective_value(&value, w->options->objective, w->now.products, &w->now.shape, &w->error);
-    if (w->now.shape.rank < w->best.shape.rank || value < w->best_value) {
+    bool rank_fell = w->now.shape.rank < w->best.shape.rank;
+    if (rank_fell || value < w->best_value) {
         w->best = w->now, w->best_value = value, w->stale = 0;
+        if (rank_fell) w->quick_low = INT64_MAX;
     }
     return status;
 }
@@ -171,7 +174,10 @@ static hpt_status lower_objective(walker *w) {
             continue;
         }
         here = there;
-        if (there < w->best_value) {
+        /* the objective itself is dear: only at new lows of the quick value, and now and then at the lowest */
+        if (there < w->best_value &&
+            (there < w->quick_low || (there == w->quick_low && hpt_flip_random(s) >> 56 == 0))) {
+            w->quick_low = there;
             hpt_status status = keep_best(w);
             if (status != HPT_OK) return status;
         }
@@ -243,7 +249,7 @@ static void start_walkers(crowd *c, const hpt_ternary_shape *shape, const hpt_te
         w->now.random |= 1;
         for (int warm = 0; warm < 8; warm++) hpt_flip_random(&w->now);
         w->best = w->now;
-        w->best_value = INT64_MAX;
+        w->best_value = w->quick_low = INT64_MAX;
         if (w->now.shape.rank <= w->aim) w->status = keep_best(w);
     }
 }

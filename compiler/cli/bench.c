@@ -1,8 +1,8 @@
 /* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
 #include "cublas.h"
+#include "field.h"
 #include "measure.h"
 #include "mlp.h"
-#include "source.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,39 +13,25 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error);
 
 enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
 
-typedef struct variant { /* a scheme with its chaining, emitted and loaded */
-    const char *name;
-    bool unchained;
-    hpt_source source;
-    hpt_op *op;
-} variant;
-
 typedef struct bench {
     /* options */
     const char *sizes, *baseline_type, *out_file;
     int64_t device, seed;
     double load, alone;
-    bool json, unchained, fresh, no_control;
+    bool json, unchained, fresh, no_control, tuned;
     hpt_source_options source;
     /* state */
     hpt_context *context;
     hpt_meter *meter;
     hpt_cublas *cublas;
-    variant variants[MOST_VARIANTS];
+    hpt_variant variants[MOST_VARIANTS];
     size_t variant_count;
     hpt_shape size[MOST_SIZES];
     size_t size_count;
     json_t *rows;
-    bool loaded; /* the first measurement brings the chip to its limit for longer */
+    double baseline_error; /* of the size at hand; NaN if it wrote nothing */
+    bool loaded;           /* the first measurement brings the chip to its limit for longer */
 } bench;
-
-typedef struct field { /* one size: data, device copies, the baseline */
-    hpt_data data;
-    hpt_number_type baseline_type, baseline_out;
-    uint64_t x, y, c, base_x, base_y;
-    double baseline_error;
-    void *host;
-} field;
 
 static const char *const examples =
     "heptane bench strassen seven-write --sizes 4096,8192,16384    three square sizes against cuBLAS\n"
@@ -53,29 +39,11 @@ static const char *const examples =
     "heptane bench seven-write --baseline-type bf16 --json         f16 forms against a bf16 product\n";
 
 /* ---- options ---- */
-static hpt_status parse_sizes(bench *b, hpt_error *error) {
-    const char *at = b->sizes ? b->sizes : "4096,8192,16384";
-    while (*at) {
-        char word[96];
-        size_t length = strcspn(at, ",");
-        long long m, n, k;
-        char rest;
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        int got = sscanf(word, "%lldx%lldx%lld%c", &m, &n, &k, &rest);
-        if (got == 1) n = k = m;
-        if ((got != 1 && got != 3) || m < 1 || n < 1 || k < 1 || b->size_count == MOST_SIZES ||
-            (got == 1 && strchr(word, 'x')))
-            return hpt_error_set(error, HPT_USAGE, "--sizes",
-                                 "\"%s\" is not a size (8192 or MxNxK), or there are too many.", word);
-        b->size[b->size_count++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};
-        at += length + (at[length] == ',');
-    }
-    return HPT_OK;
-}
-
 static void add_variant(bench *b, const char *name, bool unchained) {
-    if (b->variant_count < MOST_VARIANTS)
-        b->variants[b->variant_count++] = (variant){.name = name, .unchained = unchained};
+    if (b->variant_count == MOST_VARIANTS) return;
+    hpt_variant *v = &b->variants[b->variant_count++];
+    snprintf(v->name, sizeof v->name, "%s", name);
+    v->unchained = unchained;
 }
 
 static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hpt_error *error) {
@@ -85,6 +53,7 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "cuBLAS multiplies in f16 or bf16 (default: our input type)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
+        {"tuned", 0, HPT_OPTION_FLAG, &b->tuned, NULL, "also what `heptane tune` chose for each size", 0, 0},
         {"fresh", 0, HPT_OPTION_FLAG, &b->fresh, NULL, "also with the forms of Y made each time", 0, 0},
         {"no-control", 0, HPT_OPTION_FLAG, &b->no_control, NULL, "leave out the trivial scheme", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
@@ -109,84 +78,27 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
                              HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
     if (status != HPT_OK || *helped) return status;
-    if (!b->no_control) add_variant(b, "trivial", false);
+    if (!b->no_control || (b->tuned && first == argc)) add_variant(b, "trivial", false);
     for (int i = first; i < argc; i++) {
         add_variant(b, argv[i], false);
         if (b->unchained) add_variant(b, argv[i], true);
     }
-    if (first == argc) add_variant(b, "seven-write", false);
-    return parse_sizes(b, error);
+    if (first == argc && !b->tuned) add_variant(b, "seven-write", false);
+    return hpt_sizes_parse(b->size, &b->size_count, MOST_SIZES, b->sizes ? b->sizes : "4096,8192,16384", error);
 }
 
 /* ---- set-up ---- */
 static hpt_status open_variants(bench *b, hpt_error *error) {
     hpt_status status = HPT_OK;
     for (size_t i = 0; i < b->variant_count; i++) {
-        variant *v = &b->variants[i];
-        hpt_source_options options = b->source;
-        hpt_progress_say(&hpt_cli_progress, "compiling %s ...", v->name);
-        if (v->unchained) options.chain = "none";
-        HPT_TRY(hpt_source_open(&v->source, v->name, &options, error));
-        HPT_TRY(hpt_op_open(&v->op, b->context, v->source.folder, error));
+        hpt_progress_say(&hpt_cli_progress, "compiling %s ...", b->variants[i].name);
+        HPT_TRY(hpt_variant_open(&b->variants[i], b->context, &b->source, error));
     }
 done:
     return status;
 }
 
-static void clear_field(bench *b, field *f) {
-    hpt_device_free(b->context, f->x);
-    hpt_device_free(b->context, f->y);
-    hpt_device_free(b->context, f->c);
-    if (f->base_x != f->x) hpt_device_free(b->context, f->base_x);
-    if (f->base_y != f->y) hpt_device_free(b->context, f->base_y);
-    hpt_data_clear(&f->data);
-    free(f->host);
-    *f = (field){0};
-}
-
-static hpt_status upload(bench *b, uint64_t *out, const void *host, size_t elements, hpt_number_type from,
-                         hpt_number_type to, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    size_t bytes = elements * hpt_number_type_bytes(to);
-    void *converted = NULL;
-    if (from != to) {
-        HPT_FAIL_NO_MEMORY(converted = malloc(bytes));
-        hpt_typed_convert(converted, to, host, from, elements);
-    }
-    HPT_TRY(hpt_device_alloc(b->context, out, bytes, error));
-    HPT_TRY(hpt_device_upload(b->context, *out, converted ? converted : host, bytes, error));
-done:
-    free(converted);
-    return status;
-}
-
-static hpt_status make_field(bench *b, field *f, const hpt_shape *shape, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    hpt_data *d = &f->data;
-    *d = (hpt_data){.shape = *shape, .alpha = 1, .seed = (uint64_t)b->seed};
-    HPT_TRY(hpt_data_describe(d, b->variants[0].op, error));
-    f->baseline_type = d->type_x;
-    HPT_FAIL_IF(b->baseline_type && !hpt_number_type_find(&f->baseline_type, b->baseline_type), HPT_USAGE,
-                "--baseline-type", "It is f16 or bf16.");
-    f->baseline_out = d->type_c == HPT_NUMBER_F32 ? HPT_NUMBER_F32 : f->baseline_type;
-    if (f->baseline_type == HPT_NUMBER_BF16) d->rounding = HPT_NUMBER_BF16;
-    HPT_TRY(hpt_data_make(d, error));
-    HPT_TRY(upload(b, &f->x, d->x, d->elements_x, d->type_x, d->type_x, error));
-    HPT_TRY(upload(b, &f->y, d->y, d->elements_y, d->type_y, d->type_y, error));
-    f->base_x = f->x;
-    f->base_y = f->y;
-    if (f->baseline_type != d->type_x) {
-        f->base_x = f->base_y = 0;
-        HPT_TRY(upload(b, &f->base_x, d->x, d->elements_x, d->type_x, f->baseline_type, error));
-        HPT_TRY(upload(b, &f->base_y, d->y, d->elements_y, d->type_y, f->baseline_type, error));
-    }
-    HPT_FAIL_NO_MEMORY(f->host = malloc(d->elements_c * 4));
-    HPT_TRY(hpt_device_alloc(b->context, &f->c, d->elements_c * 4, error));
-done:
-    return status;
-}
-
-static hpt_status check_baseline(bench *b, field *f, hpt_error *error) {
+static hpt_status check_baseline(bench *b, hpt_field *f, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_data view = f->data;
     hpt_check check;
@@ -200,7 +112,7 @@ static hpt_status check_baseline(bench *b, field *f, hpt_error *error) {
     HPT_TRY(hpt_device_synchronize(b->context, stream, error));
     HPT_TRY(hpt_device_download(b->context, f->host, f->c, bytes, error));
     hpt_data_compare(&check, &view, f->host);
-    f->baseline_error = check.bad ? NAN : check.rel_error;
+    b->baseline_error = check.bad ? NAN : check.rel_error;
 done:
     return status;
 }
@@ -250,23 +162,24 @@ typedef struct kind {
     hpt_alone alone;
 } kind;
 
-static json_t *make_row(const bench *b, const field *f, const variant *v, const kind *k, const hpt_alone *baseline,
-                        const hpt_check *check, bool identical) {
+static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const kind *k,
+                        const hpt_alone *baseline, const hpt_check *check, bool identical) {
     const hpt_shape *s = &f->data.shape;
     hpt_op_info info;
     hpt_op_describe(v->op, &info);
     int choice, count;
     hpt_cublas_choice(b->cublas, &choice, &count);
-    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m", (json_int_t)s->m,
-                            "n", (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
-                            v->unchained ? "none" : "optimal", "forms", k->forms, "ms", k->pair.median_b * 1e3,
-                            "baseline_ms", k->pair.median_a * 1e3, "ratio", k->pair.median_a / k->pair.median_b,
-                            "own_ms", k->alone.seconds * 1e3, "own_baseline_ms", baseline->seconds * 1e3);
+    json_t *row =
+        json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m", (json_int_t)s->m, "n",
+                  (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
+                  v->unchained ? "none" : "optimal", "plan", v->plan, "forms", k->forms, "ms", k->pair.median_b * 1e3,
+                  "baseline_ms", k->pair.median_a * 1e3, "ratio", k->pair.median_a / k->pair.median_b, "own_ms",
+                  k->alone.seconds * 1e3, "own_baseline_ms", baseline->seconds * 1e3);
     json_object_set_new(row, "ratio_own",
                         k->alone.seconds > 0 ? json_real(baseline->seconds / k->alone.seconds) : json_null());
     json_object_set_new(row, "rel_error", json_real(check->bad ? 99 : check->rel_error));
     json_object_set_new(row, "baseline_rel_error",
-                        isfinite(f->baseline_error) ? json_real(f->baseline_error) : json_null());
+                        isfinite(b->baseline_error) ? json_real(b->baseline_error) : json_null());
     json_object_set_new(row, "bound", json_real(info.bound));
     json_object_set_new(row, "ok", json_boolean(check->bad == 0 && identical && check->rel_error <= info.bound));
     json_object_set_new(row, "identical", json_boolean(identical));
@@ -311,7 +224,7 @@ static hpt_status keep_row(bench *b, json_t *row, hpt_error *error) {
     return status;
 }
 
-static hpt_status check_variant(bench *b, field *f, hpt_problem *p, hpt_check *check, bool *identical,
+static hpt_status check_variant(bench *b, hpt_field *f, hpt_problem *p, hpt_check *check, bool *identical,
                                 hpt_error *error) {
     hpt_status status = HPT_OK;
     void *again = malloc(p->bytes_c);
@@ -325,7 +238,7 @@ done:
     return status;
 }
 
-static hpt_status bench_variant(bench *b, field *f, variant *v, hpt_error *error) {
+static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_problem problem = {0};
     hpt_check check;
@@ -334,7 +247,7 @@ static hpt_status bench_variant(bench *b, field *f, variant *v, hpt_error *error
     hpt_alone alone[4] = {{0}};
     size_t count = 0;
     hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
-    HPT_TRY(hpt_problem_create(&problem, b->context, v->op, &f->data, f->x, f->y, f->c, error));
+    HPT_TRY(hpt_variant_problem(&problem, v, f, error));
     HPT_TRY(check_variant(b, f, &problem, &check, &identical, error));
     bool forms = has_forms(problem.call);
     kinds[count++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, &problem}};
@@ -357,20 +270,42 @@ done:
     return status;
 }
 
+/* What `heptane tune` remembers for this size; nothing if it remembers nothing. */
+static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_tuned_key key;
+    hpt_tuned_choice choice;
+    hpt_variant v = {0};
+    HPT_TRY(hpt_field_key(&key, f, b->variants[0].op, error));
+    if (!hpt_tuned_find(&choice, b->context->cache, &key)) {
+        fprintf(stderr, "heptane bench: note: nothing was tuned for this size (heptane tune --sizes ...).\n");
+        goto done;
+    }
+    snprintf(v.name, sizeof v.name, "%s", choice.scheme);
+    snprintf(v.plan, sizeof v.plan, "%s", choice.plan);
+    v.unchained = choice.unchained;
+    HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
+    HPT_TRY(bench_variant(b, f, &v, error));
+done:
+    if (v.op) hpt_variant_close(&v);
+    return status;
+}
+
 static hpt_status bench_size(bench *b, const hpt_shape *shape, hpt_error *error) {
     hpt_status status = HPT_OK;
-    field f = {0};
+    hpt_field f = {0};
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " x %" PRId64 " x %" PRId64 ": data and reference ...", shape->m,
                      shape->n, shape->k);
-    HPT_TRY(make_field(b, &f, shape, error));
+    HPT_TRY(hpt_field_create(&f, b->context, b->variants[0].op, shape, (uint64_t)b->seed, b->baseline_type, error));
     HPT_TRY(check_baseline(b, &f, error));
     for (size_t i = 0; i < b->variant_count; i++) {
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
                     "Interrupted; the rows so far stand.");
         HPT_TRY(bench_variant(b, &f, &b->variants[i], error));
     }
+    if (b->tuned) HPT_TRY(bench_tuned(b, &f, error));
 done:
-    clear_field(b, &f);
+    hpt_field_clear(&f);
     return status;
 }
 
@@ -409,8 +344,7 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
 done:
     if (b) {
         for (size_t i = 0; i < b->variant_count; i++) {
-            hpt_op_close(b->variants[i].op);
-            hpt_source_clear(&b->variants[i].source);
+            hpt_variant_close(&b->variants[i]);
         }
         hpt_cublas_close(b->cublas);
         hpt_meter_close(b->meter);

@@ -1,4 +1,5 @@
 #include "problem.h"
+#include "launch/launch.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,6 +20,32 @@ static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
                 if (status != HPT_OK) return status;
             }
     }
+}
+
+static bool has_param(const hpt_op *op, const char *name) {
+    for (size_t i = 0; hpt_op_param(op, i, NULL); i++)
+        if (strcmp(hpt_op_param(op, i, NULL), name) == 0) return true;
+    return false;
+}
+
+/* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
+static hpt_status set_further(hpt_problem *p, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    char *copy = NULL, *rest = NULL;
+    if (strcmp(p->context->backend->name, "emulator") == 0 && has_param(p->op, "cut"))
+        HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
+    if (!p->data->settings) goto done;
+    HPT_FAIL_NO_MEMORY(copy = strdup(p->data->settings));
+    for (char *pair = strtok_r(copy, ",", &rest); pair; pair = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(pair, '='), *end = pair;
+        const long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        HPT_FAIL_IF(!equals || end == equals + 1 || *end, HPT_USAGE, "--set", "\"%s\" is not NAME=INTEGER.", pair);
+        *equals = 0;
+        HPT_TRY(hpt_call_set_param(p->call, pair, value, error));
+    }
+done:
+    free(copy);
+    return status;
 }
 
 static hpt_status set_scalars(hpt_problem *p, hpt_error *error) {
@@ -93,6 +120,7 @@ hpt_status hpt_problem_create(hpt_problem *out, hpt_context *context, hpt_op *op
     HPT_FAIL_NO_MEMORY(out->buffer = calloc(out->buffer_count + 1, sizeof *out->buffer));
     HPT_TRY(hpt_call_create(&out->call, op, error));
     HPT_TRY(set_shape(out, error));
+    HPT_TRY(set_further(out, error));
     HPT_TRY(set_scalars(out, error));
     HPT_TRY(set_operands(out, x, y, c, error));
     HPT_FAIL_IF(!out->x || !out->y || !out->c, HPT_UNSUPPORTED, "op", "The operation has no buffers x, y and c.");

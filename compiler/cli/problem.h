@@ -29,6 +29,7 @@ typedef struct hpt_data { /* host copies of the operands and the expected result
     bool trans_x, trans_y;
     double alpha, beta;
     uint64_t seed;
+    const char *settings; /* further parameters of the op, "cut=0,beside=0"; may be NULL */
     size_t elements_x, elements_y, elements_c;
     void *x, *y, *c; /* c: the start values, NULL where beta is 0 */
     hpt_reference reference;

@@ -16,6 +16,7 @@ typedef struct run_options {
     const char *backend;
     int64_t device, seed, repeat;
     double alpha, beta;
+    const char *settings;
     bool json;
     hpt_source_options source;
 } run_options;
@@ -62,6 +63,8 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
         {"y-untransposed", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL,
          "Y is stored K x N (default N x K)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &o->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &o->settings, "NAME=N,...", "further parameters of the operation (cut=0,beside=0)",
+         0, 0},
         {"shape", 0, HPT_OPTION_TEXT, &o->source.shape, "n,m,p", "shape of the scheme where its file does not tell", 0,
          0},
         {"seed", 0, HPT_OPTION_INTEGER, &o->seed, "S", "of the random data (default 1)", 0, 0},
@@ -240,7 +243,8 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    data = (hpt_data){.shape = o.shape, .alpha = o.alpha, .beta = o.beta, .seed = (uint64_t)o.seed};
+    data = (hpt_data){
+        .shape = o.shape, .alpha = o.alpha, .beta = o.beta, .seed = (uint64_t)o.seed, .settings = o.settings};
     HPT_TRY(hpt_data_describe(&data, op, error));
     hpt_progress_say(&hpt_cli_progress, "making data and reference ...");
     HPT_TRY(hpt_data_make(&data, error));

@@ -80,6 +80,24 @@ void hpt_cursor_word(hpt_cursor *c, const char *stops, const char **word, size_t
     *length = (size_t)(c->text + c->at - *word);
 }
 
+/* Places are only worked out for errors: they take a walk through the file. */
+static hpt_status place(hpt_status status, const hpt_cursor *c, const hpt_error *inner, hpt_error *error) {
+    return status == HPT_OK ? HPT_OK : hpt_cursor_fail(c, status, error, "%s", inner->message);
+}
+
+hpt_status hpt_cursor_number(fmpq_t out, hpt_cursor *c, bool fraction, size_t *used, bool *decimal, hpt_error *error) {
+    hpt_error inner = {0};
+    hpt_status status = hpt_number_scan(out, c->text + c->at, c->length - c->at, fraction, used, decimal, "", &inner);
+    if (status == HPT_OK) c->at += *used;
+    return place(status, c, &inner, error);
+}
+
+hpt_status hpt_cursor_parse(hpt_value *out, const hpt_cursor *c, const hpt_ring *ring, const char *text, size_t length,
+                            bool *decimal, hpt_error *error) {
+    hpt_error inner = {0};
+    return place(hpt_value_parse(out, ring, text, length, decimal, "", &inner), c, &inner, error);
+}
+
 hpt_status hpt_cursor_integer(int64_t *out, hpt_cursor *c, hpt_error *error) {
     size_t at = c->at;
     bool minus = at < c->length && c->text[at] == '-';
@@ -120,7 +138,6 @@ hpt_status hpt_cursor_value(int32_t *id, hpt_cursor *c, const char *stops, hpt_b
     }
     hpt_value value;
     hpt_value_init(&value);
-    char where[HPT_ERROR_WHERE];
     size_t from = c->at, to = from;
     bool decimal = false;
     while (to < c->length && (stops[0] ? c->text[to] != '\0' && !strchr(stops, c->text[to])
@@ -130,13 +147,7 @@ hpt_status hpt_cursor_value(int32_t *id, hpt_cursor *c, const char *stops, hpt_b
         status = hpt_cursor_fail(c, HPT_MALFORMED, error, "A coefficient is expected here.");
         goto done;
     }
-    hpt_error inner = {0};
-    status = hpt_value_parse(&value, ring, c->text + from, to - from, &decimal, "", &inner);
-    if (status != HPT_OK) {
-        hpt_cursor_where(where, c, from);
-        hpt_error_set(error, status, where, "%s", inner.message);
-        goto done;
-    }
+    HPT_TRY(hpt_cursor_parse(&value, c, ring, c->text + from, to - from, &decimal, error));
     c->at = to;
     if (decimal) hpt_builder_set_decimal(builder);
     *id = hpt_builder_value(builder, &value);

@@ -27,6 +27,11 @@ bool hpt_cursor_take(hpt_cursor *c, const char *word); /* exactly here */
 bool hpt_cursor_at_line_end(const hpt_cursor *c);      /* LF, CR or the end */
 /* The next word: up to space, or one of the stop characters. Empty at the end. */
 void hpt_cursor_word(hpt_cursor *c, const char *stops, const char **word, size_t *length);
+/* hpt_number_scan at the cursor, which moves behind the number; *used is its length. */
+hpt_status hpt_cursor_number(fmpq_t out, hpt_cursor *c, bool fraction, size_t *used, bool *decimal, hpt_error *error);
+/* hpt_value_parse of some text that stands at the cursor. */
+hpt_status hpt_cursor_parse(hpt_value *out, const hpt_cursor *c, const hpt_ring *ring, const char *text, size_t length,
+                            bool *decimal, hpt_error *error);
 /* [+-]digits */
 hpt_status hpt_cursor_integer(int64_t *out, hpt_cursor *c, hpt_error *error);
 /* A coefficient in the ring's notation that ends at space or a stop character (spaces inside stay if stops is given).

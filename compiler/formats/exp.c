@@ -73,6 +73,18 @@ done:
     return status;
 }
 
+/* "1/2-1/2i" as "1/2-1/2*1j": in this notation a number's j binds tighter than the bar. */
+static void write_complex(hpt_text *out, const char *text) {
+    hpt_text_puts(out, "(");
+    for (const char *t = text; *t; t++) {
+        if (*t != 'i')
+            hpt_text_add(out, t, 1);
+        else
+            hpt_text_puts(out, t > text && isdigit((unsigned char)t[-1]) ? "*1j" : "1j");
+    }
+    hpt_text_puts(out, ")*");
+}
+
 static void write_form(hpt_text *out, const hpt_scheme *s, hpt_factor f, int32_t product) {
     hpt_terms row = hpt_scheme_terms(s, f, product);
     int32_t columns = f == HPT_U ? s->m : s->p;
@@ -80,13 +92,14 @@ static void write_form(hpt_text *out, const hpt_scheme *s, hpt_factor f, int32_t
     for (size_t k = 0; k < row.count; k++) {
         const char *text = s->texts[row.value[k]];
         int32_t i = row.index[k] / columns + 1, j = row.index[k] % columns + 1;
-        bool complex = strpbrk(text + 1, "+-i") != NULL || text[0] == 'i';
-        if (complex)
-            hpt_text_printf(out, "%s(%s)*", k ? "+" : "", text);
-        else if (strcmp(text, "1") == 0 || strcmp(text, "-1") == 0)
+        if (strchr(text, 'i')) {
+            hpt_text_puts(out, k ? "+" : "");
+            write_complex(out, text);
+        } else if (strcmp(text, "1") == 0 || strcmp(text, "-1") == 0) {
             hpt_text_puts(out, text[0] == '-' ? "-" : k ? "+" : "");
-        else
+        } else {
             hpt_text_printf(out, "%s%s*", k && text[0] != '-' ? "+" : "", text);
+        }
         hpt_text_printf(out, "%c%d%d", "abc"[f], f == HPT_W ? j : i, f == HPT_W ? i : j);
     }
     hpt_text_puts(out, ")");

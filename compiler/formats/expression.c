@@ -187,13 +187,10 @@ static hpt_status parse_sum(hpt_expression *out, hpt_expression_parser *p, hpt_e
 static hpt_status parse_number(hpt_expression *out, hpt_expression_parser *p, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_cursor *c = p->cursor;
-    char where[HPT_ERROR_WHERE];
     size_t used;
     fmpq_t number;
     fmpq_init(number);
-    hpt_cursor_where(where, c, c->at);
-    HPT_TRY(hpt_number_scan(number, c->text + c->at, c->length - c->at, false, &used, &p->decimal, where, error));
-    c->at += used;
+    HPT_TRY(hpt_cursor_number(number, c, false, &used, &p->decimal, error));
     bool imaginary = strcmp(p->ring->generator, "i") == 0 && (hpt_cursor_take(c, "j") || hpt_cursor_take(c, "I"));
     hpt_value_set_generator(&out->scalar, number, imaginary ? 1 : 0);
     hpt_value_reduce(&out->scalar, p->ring);

@@ -149,9 +149,7 @@ static hpt_status read_value(hpt_value *value, hpt_cursor *c, const hpt_ring *ri
     hpt_status status = HPT_OK;
     const char *word;
     size_t length;
-    char where[HPT_ERROR_WHERE];
     hpt_text text = {0};
-    hpt_cursor_where(where, c, c->at);
     hpt_cursor_word(c, "#", &word, &length);
     for (size_t i = 0; i < length; i++) {
         if (word[i] == 'X' && p->letter)
@@ -160,7 +158,7 @@ static hpt_status read_value(hpt_value *value, hpt_cursor *c, const hpt_ring *ri
             hpt_text_add(&text, word + i, 1);
     }
     HPT_FAIL_IF(text.failed, HPT_NO_MEMORY, "", "Out of memory.");
-    HPT_TRY(hpt_value_parse(value, ring, text.data ? text.data : "", text.length, decimal, where, error));
+    HPT_TRY(hpt_cursor_parse(value, c, ring, text.data ? text.data : "", text.length, decimal, error));
     if (p->number) put_root(value, p, ring);
 done:
     hpt_text_clear(&text);

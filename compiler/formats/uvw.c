@@ -97,25 +97,24 @@ static hpt_status parameter_term(hpt_value *sum, hpt_cursor *c, const hpt_ring *
     hpt_status status = HPT_OK;
     size_t used;
     slong power = 0;
-    char where[HPT_ERROR_WHERE];
     fmpq_t coefficient;
     hpt_value term;
     fmpq_init(coefficient);
     hpt_value_init(&term);
-    hpt_cursor_where(where, c, c->at);
     bool minus = false;
     while (hpt_cursor_peek(c) == '+' || hpt_cursor_peek(c) == '-') { /* sums are written "1+-x3" */
         minus = minus != (hpt_cursor_peek(c) == '-');
         c->at++;
     }
-    HPT_TRY(hpt_number_scan(coefficient, c->text + c->at, c->length - c->at, true, &used, decimal, where, error));
-    c->at += used;
+    HPT_TRY(hpt_cursor_number(coefficient, c, true, &used, decimal, error));
     if (used == 0) fmpq_one(coefficient);
     if (hpt_cursor_take(c, "x")) {
         int64_t exponent = 1;
         if (isdigit((unsigned char)hpt_cursor_peek(c))) HPT_TRY(hpt_cursor_integer(&exponent, c, error));
-        HPT_FAIL_IF(exponent > HPT_LAURENT_EXPONENT, HPT_TOO_LARGE, where, "A power of x is over %d.",
-                    HPT_LAURENT_EXPONENT);
+        if (exponent > HPT_LAURENT_EXPONENT) {
+            status = hpt_cursor_fail(c, HPT_TOO_LARGE, error, "A power of x is over %d.", HPT_LAURENT_EXPONENT);
+            goto done;
+        }
         power = hpt_cursor_take(c, "i") ? -(slong)exponent : (slong)exponent;
     } else if (used == 0) {
         status = hpt_cursor_fail(c, HPT_MALFORMED, error, "A coefficient is expected here.");

@@ -30,12 +30,9 @@ static hpt_status read_dense(dense *out, const hpt_uvw_block *block, const hpt_i
     c.at = block->from;
     for (size_t i = 0; i < count; i++) {
         size_t used;
-        char where[HPT_ERROR_WHERE];
         hpt_cursor_skip_spaces(&c);
         bool minus = hpt_cursor_take(&c, "-");
-        hpt_cursor_where(where, &c, 0);
-        HPT_TRY(hpt_number_scan(out->cells + i, c.text + c.at, c.length - c.at, true, &used, NULL, where, error));
-        c.at += used;
+        HPT_TRY(hpt_cursor_number(out->cells + i, &c, true, &used, NULL, error));
         if (used == 0 || (!hpt_cursor_at_line_end(&c) && !strchr(" \t", hpt_cursor_peek(&c)))) {
             status = hpt_cursor_fail(&c, HPT_MALFORMED, error, "A number is expected here.");
             goto done;

@@ -47,6 +47,7 @@ typedef struct error_model {
     double *output; /* what has been written to each block */
     double *error;  /* variance of each block's rounding at writes */
     double *rho;    /* steps x blocks */
+    int32_t *at;    /* the plan's step of a product: chains may have changed places */
 } error_model;
 
 static void product_add(double *sum, const hpt_row *u, const hpt_row *v, double scale, size_t v_entries) {
@@ -95,8 +96,9 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
             const int32_t product = request->schedule->steps[t].product;
             const hpt_row *u = &request->u[product], *v = &request->v[product];
             const double rho = model->rho[(size_t)t * model->blocks + c];
-            const int roundings = form_rounds(&plan->x.slots[plan->steps[t].x_slot], plan->x_type, plan->forms_type) +
-                                  form_rounds(&plan->y.slots[plan->steps[t].y_slot], plan->y_type, plan->forms_type);
+            const int roundings =
+                form_rounds(&plan->x.slots[plan->steps[model->at[product]].x_slot], plan->x_type, plan->forms_type) +
+                form_rounds(&plan->y.slots[plan->steps[model->at[product]].y_slot], plan->y_type, plan->forms_type);
             growth += fabs(rho) * norm1(u) * norm1(v);
             variance += roundings * forms_variance * rho * rho * norm2(u) * norm2(v);
         }
@@ -115,13 +117,15 @@ hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_reques
     size_t numbers;
     const bool full = hpt_mul_size(&numbers, model.combination, model.blocks) && numbers <= LARGEST_MODEL;
     model.error = calloc(model.blocks, sizeof(double));
+    model.at = calloc((size_t)plan->step_count, sizeof *model.at);
     model.rho = calloc(model.blocks * (size_t)plan->step_count, sizeof(double));
     if (full) {
         model.sum = calloc(model.combination * (size_t)plan->accumulators, sizeof(double));
         model.output = calloc(numbers, sizeof(double));
     }
-    HPT_FAIL_IF(!model.error || !model.rho || (full && (!model.sum || !model.output)), HPT_NO_MEMORY, "",
+    HPT_FAIL_IF(!model.error || !model.rho || !model.at || (full && (!model.sum || !model.output)), HPT_NO_MEMORY, "",
                 "Out of memory.");
+    for (int32_t t = 0; t < plan->step_count; t++) model.at[plan->steps[t].product] = t;
     schedule_walk(&model, plan, request, full);
     error_sum_up(&plan->numerics, &model, plan, request);
     if (!full) { /* too large to follow: the growth factor bounds every partial sum */
@@ -134,5 +138,6 @@ done:
     free(model.output);
     free(model.error);
     free(model.rho);
+    free(model.at);
     return status;
 }

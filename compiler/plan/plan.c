@@ -74,8 +74,9 @@ static void slots_collect(hpt_operand *operand, const product_forms *forms, int3
     }
 }
 
-/* Groups the writes of one step by weight, in order of first appearance. */
-static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_step *source) {
+/* Groups the writes of one step by weight, in order of first appearance. The first touch of a block is counted anew, as
+ * chains may have changed places; `touched` has one entry per output block. */
+static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_step *source, bool *touched) {
     step->first_fill = plan->fill_count;
     for (int32_t i = 0; i < source->write_count; i++) {
         const double weight = source->writes[i].weight.value;
@@ -88,12 +89,35 @@ static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_
             const hpt_write *write = &source->writes[j];
             if (write->weight.value != weight) continue;
             plan->targets[plan->target_count++] =
-                (hpt_target_block){write->c / plan->p, write->c % plan->p, !write->first};
+                (hpt_target_block){write->c / plan->p, write->c % plan->p, touched[write->c]};
+            touched[write->c] = true;
             fill->target_count++;
         }
         if (fabs(weight) != 1) plan->unit_weights = false;
     }
     step->fill_count = plan->fill_count - step->first_fill;
+}
+
+/* The order of steps. With several accumulators it is the schedule's. With one, whole chains may change places: those
+ * that begin with the most forms of X that are plain blocks come first, so that forms can be made while they are
+ * multiplied. */
+static void order_choose(int32_t *order, const hpt_schedule *schedule, const product_forms *forms) {
+    const int32_t count = schedule->step_count;
+    for (int32_t i = 0; i < count; i++) order[i] = i;
+    if (schedule->accumulators != 1) return;
+    int32_t used = 0;
+    for (int32_t lead = count; lead >= 0; lead--) /* lead: plain forms that a chain begins with */
+        for (int32_t first = 0, next; first < count; first = next) {
+            int32_t plain = 0;
+            bool all = true;
+            for (next = first; next == first || (next < count && !schedule->steps[next].fresh); next++) {
+                all = all && forms[next].x.plain;
+                plain += all;
+            }
+            /* a chain of plain forms only leaves the next one its turn at once: it counts as the longest lead */
+            if ((all ? count : plain) != lead) continue;
+            for (int32_t i = first; i < next; i++) order[used++] = i;
+        }
 }
 
 /* Only of use with one accumulator, where a chain is a run of steps. */
@@ -190,6 +214,9 @@ hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *r
     plan->steps = hpt_arena_alloc(arena, steps, sizeof *plan->steps);
     plan->fills = hpt_arena_alloc(arena, writes + 1, sizeof *plan->fills);
     plan->targets = hpt_arena_alloc(arena, writes + 1, sizeof *plan->targets);
+    int32_t *order = hpt_arena_alloc(arena, steps, sizeof *order);
+    bool *touched = hpt_arena_alloc(arena, (size_t)plan->n * (size_t)plan->p, sizeof *touched);
+    HPT_FAIL_NO_MEMORY(order && touched ? order : NULL);
     HPT_FAIL_NO_MEMORY(forms && plan->x.slots && plan->y.slots && plan->steps && plan->fills && plan->targets ? plan
                                                                                                               : NULL);
     for (int32_t i = 0; i < plan->step_count; i++) {
@@ -200,15 +227,16 @@ hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *r
     }
     slots_collect(&plan->x, forms, plan->step_count, false);
     slots_collect(&plan->y, forms, plan->step_count, true);
+    order_choose(order, schedule, forms);
     for (int32_t i = 0; i < plan->step_count; i++) {
-        const hpt_step *source = &schedule->steps[i];
+        const hpt_step *source = &schedule->steps[order[i]];
         plan->steps[i] = (hpt_plan_step){.product = source->product,
                                          .accumulator = source->accumulator,
                                          .chain = source->chain,
                                          .fresh = source->fresh,
-                                         .x_slot = slot_find(&plan->x, &forms[i].x),
-                                         .y_slot = slot_find(&plan->y, &forms[i].y)};
-        fills_collect(plan, &plan->steps[i], source);
+                                         .x_slot = slot_find(&plan->x, &forms[order[i]].x),
+                                         .y_slot = slot_find(&plan->y, &forms[order[i]].y)};
+        fills_collect(plan, &plan->steps[i], source, touched);
     }
     plan->sections = hpt_arena_alloc(arena, steps, sizeof *plan->sections);
     HPT_FAIL_NO_MEMORY(plan->sections);

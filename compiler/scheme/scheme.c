@@ -39,6 +39,14 @@ bool hpt_scheme_is_real(const hpt_scheme *scheme) {
     return scheme->ring.kind == HPT_RING_RATIONAL || (scheme->ring.kind == HPT_RING_FIELD && scheme->ring.real);
 }
 
+hpt_status hpt_scheme_set_source(hpt_scheme *scheme, const char *source, hpt_error *error) {
+    char *copy = strdup(source);
+    if (!copy) return hpt_error_set(error, HPT_NO_MEMORY, "", "Out of memory.");
+    free(scheme->source);
+    scheme->source = copy;
+    return HPT_OK;
+}
+
 int32_t hpt_scheme_value_count(const hpt_scheme *scheme) { return scheme->value_count; }
 const char *hpt_scheme_value_text(const hpt_scheme *scheme, int32_t value) { return scheme->texts[value]; }
 

@@ -205,17 +205,17 @@ Proof.
   - intros o HO. now apply HF.
 Qed.
 
-(* The general lower bound: independent products, coefficients neither zero nor
-   proportional to one another; then every chaining writes at least once per product. *)
-Theorem writes_bound s cs :
-  independent s -> all_nonzero s -> none_proportional s ->
-  is_chaining s cs -> (length s <= writes cs)%nat.
+(* The writes w_t = d_t - d_{t+1} are at least as many as the products, if coefficients
+   are neither zero nor proportional to one another. *)
+Lemma forced_bound s cs :
+  all_nonzero s -> none_proportional s ->
+  Permutation (map product (concat cs)) s ->
+  (forall x, In x (concat cs) -> scale x <> 0) ->
+  (forall c, In c cs -> forall o, In o outputs -> forced c o) ->
+  (length s <= writes cs)%nat.
 Proof.
-  intros HI HN HP HC. assert (HC' := HC). destruct HC' as (HM & HL & _).
-  rewrite <- (Permutation_length HM), map_length. unfold writes.
-  assert (HF : forall c, In c cs -> forall o, In o outputs -> forced c o).
-  { intros c C o HO. now apply (writes_forced s cs). }
-  clear HC. apply Permutation_sym in HM. revert HM HL HF.
+  intros HN HP HM. rewrite <- (Permutation_length HM), map_length. unfold writes.
+  apply Permutation_sym in HM. revert HM.
   assert (G : forall before,
     Permutation s (before ++ map product (concat cs)) ->
     (forall x, In x (concat cs) -> scale x <> 0) ->
@@ -234,6 +234,16 @@ Proof.
     - intros x X. apply HL, in_or_app. now right.
     - intros d D. apply HF. now right. }
   lia.
+Qed.
+
+(* The general lower bound: if moreover the products are independent, then every chaining
+   has those writes, and at least one for each product. *)
+Theorem writes_bound s cs :
+  independent s -> all_nonzero s -> none_proportional s ->
+  is_chaining s cs -> (length s <= writes cs)%nat.
+Proof.
+  intros HI HN HP HC. apply forced_bound; try assumption; try apply HC.
+  intros c C o HO. now apply (writes_forced s cs).
 Qed.
 
 (* The other direction: any order and any non-zero scales give a chaining, with the
@@ -296,6 +306,25 @@ Proof.
     + intros x X. apply HK. simpl. apply in_or_app. now right.
 Qed.
 
+Lemma telescope_forced c o : forced (telescope c) o.
+Proof.
+  induction c as [|[p k] c IH]; simpl; [exact I|]. split; [|exact IH].
+  now destruct c as [|[q m] c].
+Qed.
+
+(* Dependent products have chainings with other writes too; but those with the writes
+   above obey the bound all the same. *)
+Theorem telescope_bound s (orders : list (list (P * K))) :
+  all_nonzero s -> none_proportional s ->
+  Permutation (map fst (concat orders)) s ->
+  (forall x, In x (concat orders) -> snd x <> 0) ->
+  (length s <= writes (map telescope orders))%nat.
+Proof.
+  intros HN HP HM HK. destruct (telescope_chaining s orders HM HK) as (HM' & HK' & _).
+  apply forced_bound; try assumption.
+  intros c C o _. apply in_map_iff in C as (d & <- & _). apply telescope_forced.
+Qed.
+
 (* Lemma 2, in general: if the products of a scheme are dependent, one of them can be
    dropped and its coefficients spread over the others. *)
 Lemma dependent_drop s l x :
@@ -330,7 +359,7 @@ Qed.
    the same result. Its products are independent (Lemma 2) and its coefficients not zero. *)
 Definition minimal (s : list P) : Prop :=
   forall r : list (P * (O -> K)),
-  (forall o t, sum (fun x => snd x o * value (fst x) t) r = result s o t) ->
+  (forall o t, In o outputs -> sum (fun x => snd x o * value (fst x) t) r = result s o t) ->
   (length s <= length r)%nat.
 
 Theorem minimal_independent s : minimal s -> independent s.
@@ -342,26 +371,26 @@ Proof.
   assert (B := H (map spread rest)). rewrite map_length in B.
   apply Permutation_length in HP. simpl in HP. rewrite map_length in HP.
   assert (length s <= length rest)%nat; [|lia].
-  apply B. intros o t. rewrite R, sum_map. reflexivity.
+  apply B. intros o t _. rewrite R, sum_map. reflexivity.
 Qed.
 
-Theorem minimal_all_nonzero s : (forall o, In o outputs) -> minimal s -> all_nonzero s.
+Theorem minimal_all_nonzero s : minimal s -> all_nonzero s.
 Proof.
-  intros A H p I Z. apply in_split in I as (l1 & l2 & ->).
+  intros H p I Z. apply in_split in I as (l1 & l2 & ->).
   assert (B := H (map (fun q => (q, rho q)) (l1 ++ l2))).
   rewrite map_length, !app_length in B. simpl in B.
   assert (length l1 + S (length l2) <= length l1 + length l2)%nat; [|lia].
-  apply B. intros o t. rewrite sum_map. unfold result. simpl.
+  apply B. intros o t HO. rewrite sum_map. unfold result. simpl.
   rewrite (sum_perm _ _ _ _ _ (Permutation_sym (Permutation_middle l1 l2 p))). simpl.
-  rewrite (Z o (A o)). ring.
+  rewrite (Z o HO). ring.
 Qed.
 
 (* So for a minimal scheme of any shape: if no two coefficient vectors are proportional,
    every chaining needs at least one write per product. *)
-Theorem minimal_writes_bound s cs : (forall o, In o outputs) ->
+Theorem minimal_writes_bound s cs :
   minimal s -> none_proportional s -> is_chaining s cs -> (length s <= writes cs)%nat.
 Proof.
-  intros A H N C. apply writes_bound; try assumption.
+  intros H N C. apply writes_bound; try assumption.
   - now apply minimal_independent.
   - now apply minimal_all_nonzero.
 Qed.

@@ -6,7 +6,7 @@
 Require Import List Permutation Ring Field QArith Qcanon Bool.
 Import ListNotations.
 From Heptane Require Import Fields Chaining Matrices FiveProducts Theorem1 Supports
-  Unchained Schemes Blocks.
+  Unchained Schemes Blocks Levels Costs Shapes.
 
 Definition rationals : field :=
   Field Qc (Q2Qc 0) (Q2Qc 1) Qcplus Qcmult Qcminus Qcopp Qcdiv Qcinv Qcft Qc_eq_dec.
@@ -83,6 +83,19 @@ Proof.
     (conj eq_refl (conj (textbook_is_chaining K) (textbook_writes K)))).
 Qed.
 
+Theorem four_is_always_needed (s : scheme) cs : correct s -> is_chaining2 s cs ->
+  (4 <= writes2 cs)%nat.
+Proof. exact (four_writes_always K s cs). Qed.
+
+(* Two levels: the tensor product of two seven-product schemes multiplies 4x4 matrices, as
+   2x2 matrices of 2x2 blocks, and none of its chainings has less than 49 writes. *)
+Theorem two_levels_49 (s t : scheme) cs :
+  correct s -> length s = 7%nat -> correct t -> length t = 7%nat ->
+  is_chaining K _ _ _ (two_level_value K) (two_level_rho K) two_level_outputs
+    (list_prod s t) cs ->
+  (49 <= writes K _ _ two_level_outputs cs)%nat.
+Proof. exact (two_level_writes K s t cs). Qed.
+
 (* A scheme multiplies matrices of blocks, and its chainings do. *)
 Theorem blocks_scheme (B : algebra K) (s : scheme) : correct s -> forall x y i,
   bsum K B (fun p => bscale (rho2 p i) (block_value K B x y p)) s = block_mul K B x y i.
@@ -101,6 +114,14 @@ End Statements.
 
 Definition any_shape_bound := minimal_writes_bound.
 Definition any_shape_telescope := telescope_chaining.
+Definition any_shape_telescope_bound := telescope_bound.
+Definition any_shape_cost := chaining_cost.
+Definition any_shape_path_realised := path_realised.
+Definition any_shape_edge := edge_matches.
+Definition any_shape_outputs_bound := outputs_bound.
+Definition tensor_products_not_proportional := tensor_none_proportional.
+Definition any_shape_brent := brent_correct_nmp.
+Definition any_shape_minimal_rank_bound := minimal_rank_bound.
 
 Print Assumptions rationals.
 Print Assumptions two_elements.
@@ -114,8 +135,18 @@ Print Assumptions paper_theorem_1_is_sharp.
 Print Assumptions paper_lemma_4.
 Print Assumptions paper_lemma_4_is_sharp.
 Print Assumptions textbook_needs_fewer_writes.
+Print Assumptions four_is_always_needed.
+Print Assumptions two_levels_49.
 Print Assumptions blocks_scheme.
 Print Assumptions blocks_writes.
 Print Assumptions matrix_blocks_do_not_commute.
 Print Assumptions any_shape_bound.
 Print Assumptions any_shape_telescope.
+Print Assumptions any_shape_telescope_bound.
+Print Assumptions any_shape_cost.
+Print Assumptions any_shape_path_realised.
+Print Assumptions any_shape_edge.
+Print Assumptions any_shape_brent.
+Print Assumptions any_shape_minimal_rank_bound.
+Print Assumptions any_shape_outputs_bound.
+Print Assumptions tensor_products_not_proportional.

@@ -6,7 +6,7 @@
 
 Require Import List Permutation Ring Field Lia.
 Import ListNotations.
-From Heptane Require Import Fields Chaining Matrices Unchained.
+From Heptane Require Import Fields Chaining Costs Matrices Theorem1 Unchained.
 
 Section Schemes.
 Variable K : field.
@@ -118,5 +118,17 @@ Qed.
 
 Theorem textbook_writes : writes2 textbook_chaining = 4%nat.
 Proof. count_nonzeros. Qed.
+
+(* Four is the least for any scheme of any number of products: each output is written. *)
+Theorem four_writes_always s cs : correct s -> is_chaining2 s cs -> (4 <= writes2 cs)%nat.
+Proof.
+  intros H C.
+  apply (outputs_bound K (m2 * m2) product2 place value2 rho2 places s cs C).
+  intros o _.
+  exists (match o with p11 | p12 => unit2 p11 | _ => unit2 p21 end,
+          match o with p11 | p21 => unit2 p11 | _ => unit2 p12 end).
+  unfold result. rewrite H. intros E. apply (one_nonzero K).
+  destruct o; simpl in E; etransitivity; [|exact E| |exact E| |exact E| |exact E]; ring.
+Qed.
 
 End Schemes.

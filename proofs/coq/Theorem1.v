@@ -138,7 +138,7 @@ Proof.
 Qed.
 
 Lemma seven_minimal s : correct s -> length s = 7%nat ->
-  minimal K (m2 * m2) product2 place value2 rho2 s.
+  minimal K (m2 * m2) product2 place value2 rho2 places s.
 Proof.
   intros H L r R. rewrite L.
   rewrite <- (map_length (fun x : product2 * (place -> K) =>
@@ -146,22 +146,21 @@ Proof.
       (M (snd x p11) (snd x p12) (snd x p21) (snd x p22))) r).
   apply winograd. intros x y i. rewrite <- (H x y i), sum_map.
   transitivity (result K (m2 * m2) product2 place value2 rho2 s i (x, y)); [|reflexivity].
-  rewrite <- R. apply sum_ext. intros [p w] _. unfold rho2. now destruct i.
+  rewrite <- R by apply all_in_places. apply sum_ext. intros [p w] _. unfold rho2. now destruct i.
 Qed.
 
 Lemma seven_all_nonzero s : correct s -> length s = 7%nat ->
   all_nonzero K product2 place rho2 places s.
 Proof.
   intros H L. apply (minimal_all_nonzero K (m2 * m2) product2 place value2 rho2).
-  - exact all_in_places.
-  - now apply seven_minimal.
+  now apply seven_minimal.
 Qed.
 
 (* Lemma 2: the products of a seven-product scheme are linearly independent. *)
 Theorem lemma2 s : correct s -> length s = 7%nat ->
   independent K (m2 * m2) product2 value2 s.
 Proof.
-  intros H L. apply (minimal_independent K (m2 * m2) product2 place value2 rho2).
+  intros H L. apply (minimal_independent K (m2 * m2) product2 place value2 rho2 places).
   now apply seven_minimal.
 Qed.
 

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ERROR_OUT_OF_MEMORY = 2, ERROR_NO_DEVICE = 100 };
@@ -12,10 +13,10 @@ static hpt_error problem;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_library(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const char *chosen = getenv("HEPTANE_LIBCUDA"), *name = chosen && *chosen ? chosen : "libcuda.so.1";
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        opened =
-            hpt_error_set(&problem, HPT_NO_DEVICE, "libcuda.so.1", "There is no NVIDIA driver here (%s).", dlerror());
+        opened = hpt_error_set(&problem, HPT_NO_DEVICE, name, "There is no NVIDIA driver here (%s).", dlerror());
         return;
     }
 #define DRIVER(name, symbol, parameters)                                                                               \

@@ -139,12 +139,14 @@ static void free_warp(hpt_emu_warp *w) {
     hpt_emu_bulk_free(w);
     hpt_emu_small_copies_free(w);
     hpt_emu_wgmma_free(w);
+    hpt_emu_tensor_release(w);
 }
 
 void hpt_emu_cluster_destroy(hpt_emu_cluster *k) {
     if (!k) return;
     for (size_t i = 0; i < k->async_count; i++) k->async[i]->release(k->async[i]);
     free(k->async);
+    if (k->ctas) hpt_emu_tensor_destroy(k);
     for (uint32_t c = 0; k->ctas && c < k->size; c++) {
         hpt_emu_cta *cta = &k->ctas[c];
         for (uint32_t m = 0; m < cta->mbarrier_count; m++) {
@@ -158,7 +160,6 @@ void hpt_emu_cluster_destroy(hpt_emu_cluster *k) {
         free(cta->granules);
         free(cta->shared);
         free(cta->warps);
-        free(cta->tensor_memory);
     }
     free(k->ctas);
     free(k->cluster_clock);

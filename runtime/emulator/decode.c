@@ -4,6 +4,7 @@
  *              an f, h or b behind it reads immediates as f32/f64, f16 or bf16
  *   v before the width: a vector { } or a single one    q: predicate pair p|q or a single one
  *   m          memory [base + offset]                   t: tensor map with coordinates [map, {x, y}]
+ *   a          any of memory, vector of 32-bit registers, source of any width or predicate
  *   l          label                                    b: list of branch targets
  *   ? before an operand: it may be left out (only at the end)
  */
@@ -238,10 +239,17 @@ static bool decode_targets(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_p
     return true;
 }
 
+static bool decode_any(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_ptx_operand *s) {
+    if (s->kind == HPT_PTX_MEMORY) return decode_memory(d, out, s, false);
+    if (s->kind == HPT_PTX_VECTOR) return decode_items(d, out, s, 4, 0, false);
+    return decode_value(d, out, s, -1, 0, false);
+}
+
 static bool decode_operand(hpt_emu_decoder *d, hpt_emu_instruction *i, hpt_emu_operand *out, const hpt_ptx_operand *s,
                            const char *code) {
     if (*code == 'm' || *code == 't') return decode_memory(d, out, s, *code == 't');
     if (*code == 'b') return decode_targets(d, out, s);
+    if (*code == 'a') return decode_any(d, out, s);
     if (*code == 'l') {
         if (s->kind != HPT_PTX_LABEL) return hpt_emu_refuse(d, "%s: expected a label.", d->source->opcode);
         i->target = s->index;

@@ -319,7 +319,9 @@ void hpt_emu_shared_write(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, con
 hpt_emu_who hpt_emu_generic_who(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane);
 
 /* ---- clock.c ---- */
-enum { HPT_EMU_ENGINES = 3 }; /* components per warp: itself, its wgmma, its bulk copies */
+/* Components per warp: itself, its wgmma, its bulk copies, and three of the tensor core of Blackwell (tcgen05_unit.h).
+ */
+enum { HPT_EMU_ENGINES = 6, HPT_EMU_TENSOR_COMPONENT = 4 /* of warp 0 */ };
 static inline uint16_t hpt_emu_component_warp(const hpt_emu_warp *w) {
     return (uint16_t)(1 + HPT_EMU_ENGINES * w->number);
 }
@@ -367,6 +369,11 @@ void hpt_emu_bulk_free(hpt_emu_warp *w);
 void hpt_emu_small_copies_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_free(hpt_emu_warp *w);
 void hpt_emu_wgmma_check(hpt_emu_warp *w, const hpt_emu_instruction *i); /* operands that are in flight */
+
+/* ---- tcgen05.c ---- */
+void hpt_emu_tensor_release(hpt_emu_warp *w); /* frees what a warp has */
+void hpt_emu_tensor_end(hpt_emu_warp *w);     /* a warp has ended; checks it, and its CTA with the last one */
+void hpt_emu_tensor_destroy(hpt_emu_cluster *cluster);
 
 /* ---- findings.c ---- */
 void hpt_emu_report(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane, hpt_emu_fault fault,

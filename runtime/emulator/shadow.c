@@ -15,7 +15,12 @@ static const char *component_name(const hpt_emu_cta *cta, uint16_t component, ch
     if (component > HPT_EMU_ENGINES * warps) {
         snprintf(text, size, "a bulk copy that completes on an mbarrier");
     } else {
-        static const char *const kinds[] = {"warp", "wgmma of warp", "bulk store of warp"};
+        static const char *const kinds[] = {"warp",
+                                            "wgmma of warp",
+                                            "bulk store of warp",
+                                            "tcgen05.mma of warp",
+                                            "tcgen05.ld of warp",
+                                            "tcgen05.st of warp"};
         uint32_t number = (component - 1u) / HPT_EMU_ENGINES, per = cta->cluster->warps_per_cta;
         snprintf(text, size, "%s %u of CTA %u of the cluster", kinds[(component - 1) % HPT_EMU_ENGINES], number % per,
                  number / per);

@@ -380,17 +380,17 @@ done:
 
 /* ---- what happens late
  * ---------------------------------------------------------------------------------------------------------- */
+/* Whether an operation may happen before an earlier one of its stream. Commits promise nothing about each other. */
+static bool overtakes(const op *item, const op *before) {
+    if (before->kind == OP_COMMIT) return true;
+    if (item->kind != OP_MMA || before->kind != OP_MMA) return false; /* copy before mma, both before commit */
+    return before->mma.d != item->mma.d && !before->mma.a_in_tmem && !item->mma.a_in_tmem;
+}
+
 static bool may_run(const hpt_tcgen05 *unit, size_t index) {
-    const op *item = &unit->queue[index];
-    for (size_t i = 0; i < index; i++) {
-        const op *before = &unit->queue[i];
-        if (before->stream != item->stream) continue;
-        if (item->kind == OP_COMMIT || before->kind == OP_COPY) return false;
-        if (before->kind == OP_MMA && item->kind == OP_MMA &&
-            (before->mma.d == item->mma.d || before->mma.a_in_tmem || item->mma.a_in_tmem))
+    for (size_t i = 0; i < index; i++)
+        if (unit->queue[i].stream == unit->queue[index].stream && !overtakes(&unit->queue[index], &unit->queue[i]))
             return false;
-        if (before->kind == OP_MMA && item->kind == OP_COPY) return false; /* unordered, but checked when issued */
-    }
     return true;
 }
 

@@ -40,6 +40,7 @@ hpt_tmem *hpt_tcgen05_tmem(hpt_tcgen05 *unit, uint32_t cta);
 typedef struct hpt_tcgen05_warp { /* who acts */
     uint32_t cta;                 /* 0 or 1: rank in the pair */
     uint32_t warp;                /* in its CTA, below 32 */
+    uint32_t lane;                /* the issuing one, for the host */
     const void *tag;              /* the host's: which instruction; comes back with late operations */
 } hpt_tcgen05_warp;
 

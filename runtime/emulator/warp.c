@@ -102,6 +102,7 @@ static void finish_lanes(hpt_emu_warp *w, uint32_t gone) {
         k->warps_done++;
         hpt_emu_bulk_release(w);
         hpt_emu_wgmma_release(w);
+        hpt_emu_tensor_end(w);
         hpt_emu_named_barrier_check(cta);
     }
     hpt_emu_cluster_barrier_check(k);

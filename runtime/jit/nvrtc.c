@@ -141,11 +141,8 @@ done:
     return status;
 }
 
-void hpt_nvrtc_close(hpt_nvrtc *nvrtc) {
-    if (!nvrtc) return;
-    dlclose(nvrtc->library);
-    free(nvrtc);
-}
+/* The library itself stays loaded: it keeps memory and threads that do not survive being unloaded. */
+void hpt_nvrtc_close(hpt_nvrtc *nvrtc) { free(nvrtc); }
 
 const char *hpt_nvrtc_path(const hpt_nvrtc *nvrtc) { return nvrtc->path; }
 int hpt_nvrtc_version(const hpt_nvrtc *nvrtc) { return nvrtc->version; }

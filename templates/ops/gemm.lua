@@ -19,7 +19,7 @@ local function params(plan)
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
     P("cut", "the last wave's chains are shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1),
-    P("beside", "1: forms of later rows of X are made by idle warps while the product runs; 0: all of them before", 0, 1),
+    P("beside", "forms of X that idle warps make while the product runs: 0 none, 1 those of later rows, 2 all", 0, 1),
   }
 end
 
@@ -151,11 +151,12 @@ return function(context)
   if beside then
     local condition = "beside && batch == 1 && k % 8 == 0 && x_aligned"
     if x_plain then condition = condition .. " && x_in_place" end
-    O.append(let, {"beside_row", condition .. " ? " .. variant.first_rows(own) .. " : block_m"})
+    O.append(let, {"beside_row", condition .. " ? (beside > 1 ? 0 : " .. variant.first_rows(own) .. ") : block_m"})
   end
 
-  local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"),
-                 forms_step(plan.x, "forms_x", "run", "x_forms", beside and "beside_row" or "block_m")}
+  local step_x = forms_step(plan.x, "forms_x", "run", "x_forms", beside and "beside_row" or "block_m")
+  if beside then step_x.when = step_x.when .. " && beside_row > 0" end
+  local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"), step_x}
   for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",

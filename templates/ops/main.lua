@@ -9,5 +9,9 @@ return function(context)
     table.sort(names)
     refuse('There is no operation "' .. context.op .. '"; there are ' .. table.concat(names, ", ") .. ".", "--op")
   end
+  local uses, has = context.plan.chain.accumulators, context.target.accumulators
+  if uses > has then
+    refuse(string.format("The schedule alternates between %d accumulators, %s has %d.", uses, context.target.name, has), "--target")
+  end
   return use("ops/" .. context.op)(context)
 end

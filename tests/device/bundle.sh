@@ -11,7 +11,8 @@ binary=${HEPTANE:-$root/build/bin/heptane}
 rm -rf "$out"
 mkdir -p "$out/lib"
 cp "$binary" "$out/heptane.bin"
-strip "$out/heptane.bin"
+cp "$(dirname "$binary")/device_api" "$out/device_api.bin"
+strip "$out"/*.bin
 # every library that is not part of the C library itself
 ldd "$binary" | awk '$3 ~ /^\// {print $3}' | grep -Ev '/(libc|libm|libpthread|libdl|librt|ld-linux[^/]*)\.so' |
   while read -r library; do cp -L "$library" "$out/lib/"; done
@@ -19,11 +20,13 @@ cp -r "$root/templates" "$root/schemes" "$out/"
 mkdir -p "$out/tests"
 cp "$root"/tests/device/*.py "$root"/tests/bench/*.sh "$out/tests/"
 # no patchelf needed: a launcher sets the path for its own libraries only. The program finds its data by /proc/self/exe.
-cat > "$out/heptane" <<'LAUNCHER'
+for program in heptane device_api; do
+  cat > "$out/$program" <<LAUNCHER
 #!/bin/sh
-here=$(cd "$(dirname "$0")" && pwd)
-LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/heptane.bin" "$@"
+here=\$(cd "\$(dirname "\$0")" && pwd)
+LD_LIBRARY_PATH="\$here/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" exec "\$here/$program.bin" "\$@"
 LAUNCHER
-chmod +x "$out/heptane"
+  chmod +x "$out/$program"
+done
 du -sh "$out"
 "$out/heptane" version

@@ -172,8 +172,27 @@ class Suite:
             for job in concurrent.futures.as_completed(jobs):
                 if job.result():
                     self.save(job.result())
+            for name in ["strassen", "trivial"] if self.options.backend == "gpu" and not self.options.only else []:
+                self.api(name)
         shutil.rmtree(self.folder, ignore_errors=True)
         return self.finish()
+
+    def api(self, name):
+        """What rt.h promises: saved weights, threads, graphs (device_api)."""
+        key = "api %s" % name
+        program = os.path.join(os.path.dirname(self.heptane), "device_api")
+        if key in self.rows or not os.path.exists(program):
+            return
+        folder = os.path.join(self.folder, "api-" + name)
+        code, output, error = self.call(["emit", name, "--op", "gemm", "--target", self.options.target, "-o", folder])
+        if code == 0:
+            try:
+                process = subprocess.run([program, folder, "1000", "520", "712"], capture_output=True, text=True, timeout=self.options.case_timeout)
+                code, output, error = process.returncode, process.stdout, process.stderr
+            except subprocess.TimeoutExpired:
+                code, error = 124, "took too long"
+        self.save({"key": key, "scheme": name, "types": "api", "m": 1000, "n": 520, "k": 712, "ok": code == 0, "exit": code,
+                   "message": (output if code == 0 else error).strip()[:300]})
 
     def guarded(self, case, folder):
         return self.run(case, folder) if time.time() < self.deadline else None

@@ -151,6 +151,7 @@ heptane_forms_x(const u16 *matrix, u16 *forms, i64 ld, i64 stride, int rows, int
     u16 *to = forms + (i64)batch * form_count * form_size + (i64)tile_row * block_k + tile_k;
     const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
     Chunk *own = (Chunk *)((u8 *)memory + 8448) + threadIdx.x; // this thread's chunks; nobody else reads them
+#pragma unroll 4
     for (int b = 0; b < 25; b++) own[b * 512] = load(source, blocks[b].row * block_rows + row, blocks[b].col * block_k + k);
 #pragma unroll 1
     for (int r = 0; r < form_count; r++) {

@@ -136,6 +136,7 @@ heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, i64 lines, in
     u16 *to = forms + (i64)batch * form_count * form_size + (i64)row * block_k + k;
     const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
     Chunk *own = (Chunk *)((u8 *)memory + 0) + threadIdx.x; // this thread's chunks; nobody else reads them
+#pragma unroll 4
     for (int b = 0; b < 25; b++) own[b * 256] = load(source, blocks[b].row * block_rows + row, blocks[b].col * block_k + k);
 #pragma unroll 1
     for (int r = 0; r < form_count; r++) {

@@ -569,7 +569,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const bool makes_forms = beside_row < block_m;
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 96;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -658,7 +658,6 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, gridDim.x * 3, ready + beside_row / TILE_M, (block_m - beside_row) / TILE_M);
         }
     } else { // ---- consumers
-        // 168 registers per thread are there at entry; what three warpgroups have after this must not be more, or it waits for ever
         asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;

@@ -534,7 +534,6 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if (pieces) leave(sync, gridDim.x);
         }
     } else { // ---- consumers
-        // 168 registers per thread are there at entry; what three warpgroups have after this must not be more, or it waits for ever
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;

@@ -47,6 +47,8 @@ const char *hpt_scheme_format(const hpt_scheme *scheme);
 const char *hpt_scheme_convention(const hpt_scheme *scheme);
 /* Where the scheme was published, as its file says, or "". */
 const char *hpt_scheme_source(const hpt_scheme *scheme);
+/* The one thing that may be changed, and only before the scheme is shared. */
+hpt_status hpt_scheme_set_source(hpt_scheme *scheme, const char *source, hpt_error *error);
 /* The ring's name: "Z", "Q", "Q(i)", "Q(sqrt(3))", "Q[x]/(x^4 - 4/3)", "GF(2)", "GF(4)", "Q[x,1/x]". */
 const char *hpt_scheme_ring(const hpt_scheme *scheme);
 /* True if every coefficient is a real number that kernels can use (Z, Q and real number fields). */

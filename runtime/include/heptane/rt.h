@@ -1,7 +1,7 @@
 /* clang-format off */
 /* heptane/rt.h - runs operation folders that `heptane emit` wrote, on a GPU or in the emulator.
  *
- *   hpt_context *context;  hpt_op *gemm;  hpt_call *call;      (errors left out; tests/unit/test_example.c is complete)
+ *   hpt_context *context;  hpt_op *gemm;  hpt_call *call;      (errors left out; runtime/example/gemm.c is complete)
  *   hpt_context_open(&context, "auto", 0, NULL, &error);
  *   hpt_op_open(&gemm, context, "strassen-gemm", &error);      compiles, unless the folder or the cache has cubins
  *   hpt_call_create(&call, gemm, &error);

@@ -5,10 +5,6 @@ local M = {}
 -- Completes a geometry: where the schedule's tables go, and whether all fits.
 function M.finish(context, g)
   local plan = context.plan
-  if plan.chain.accumulators > context.target.accumulators then
-    refuse(string.format("The schedule alternates between %d accumulators, %s has %d.", plan.chain.accumulators,
-                         context.target.name, context.target.accumulators))
-  end
   if g.shared > context.target.shared_bytes then
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
@@ -45,7 +41,7 @@ function M.make(context, template, g)
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
-    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
+    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            g.tile_k, g.a_rows, 256))
     add(params, "stride_x", "x_in_place")
   end
@@ -56,7 +52,7 @@ function M.make(context, template, g)
   add(args, operand_map(plan, g, "by", g.b_rows))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
   if y_plain then
-    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "batch_y > 1 ? 2 * stride_y : 2 * ldy",
+    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "2 * (batch_y > 1 ? stride_y : n * ldy)",
                            g.tile_k, g.b_rows, 256))
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
@@ -66,9 +62,8 @@ function M.make(context, template, g)
     add(args, K.matrix_map("sums", plan.c_type, g.tile_n, sink.rows, "sums_tiles", line, line * sink.rows, g.box_columns, g.box_rows, 0))
     add(buffers, {name = "sums", type = plan.c_type, role = "inout"})
   else
-    local pitch = g.element .. " * ldc"
-    add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", pitch,
-                           string.format("batch > 1 ? %d * stride_c : %s", g.element, pitch), g.box_columns, g.box_rows, 0))
+    add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", g.element .. " * ldc",
+                           string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
     add(buffers, {name = "c", type = plan.c_type, role = "out"})
     add(params, "ldc", "stride_c")
   end

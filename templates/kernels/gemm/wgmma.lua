@@ -9,7 +9,7 @@ local tune = {
   tile_n = {default = 256, values = {64, 128, 256}},
 }
 
--- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for 96 registers.
+-- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
 local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
 local function forms_beside(context)
   local plan = context.plan
@@ -18,6 +18,15 @@ local function forms_beside(context)
   if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
   shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
   return shape
+end
+
+-- Registers per thread after setmaxnreg: of the warpgroup that moves data, of the two that multiply. A CTA has what it was
+-- launched with, the most that is even for all threads; asking for more in total would wait for ever.
+local function registers(context, workers, threads)
+  local entry = context.target.registers // threads // 8 * 8
+  local few = workers and 104 or 40
+  local many = (3 * entry - few) // 2 // 8 * 8
+  return few, many
 end
 
 -- Everything the template needs to know about sizes, from the plan's parameters.
@@ -30,8 +39,9 @@ local function geometry(context)
     tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
     box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
-    element = element, threads = 128 * (1 + CONSUMERS), beside = forms_beside(context),
+    element = element, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
+  g.few_registers, g.many_registers = registers(context, g.beside or context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
 end

@@ -11,5 +11,6 @@ return {
   },
   accumulators = 1, -- a warpgroup's registers hold one 64 x 256 tile of f32
   shared_bytes = 232448,
+  registers = 65536, -- per multiprocessor
   nvrtc = {},
 }

@@ -1,0 +1,132 @@
+#include "field.h"
+#include "backend/driver.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hpt_status upload(hpt_context *context, uint64_t *out, const void *host, size_t elements, hpt_number_type from,
+                         hpt_number_type to, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    size_t bytes = elements * hpt_number_type_bytes(to);
+    void *converted = NULL;
+    if (from != to) {
+        HPT_FAIL_NO_MEMORY(converted = malloc(bytes));
+        hpt_typed_convert(converted, to, host, from, elements);
+    }
+    HPT_TRY(hpt_device_alloc(context, out, bytes, error));
+    HPT_TRY(hpt_device_upload(context, *out, converted ? converted : host, bytes, error));
+done:
+    free(converted);
+    return status;
+}
+
+static hpt_status upload_operands(hpt_field *f, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_data *d = &f->data;
+    HPT_TRY(upload(f->context, &f->x, d->x, d->elements_x, d->type_x, d->type_x, error));
+    HPT_TRY(upload(f->context, &f->y, d->y, d->elements_y, d->type_y, d->type_y, error));
+    if (f->baseline_type != d->type_x) {
+        HPT_TRY(upload(f->context, &f->base_x, d->x, d->elements_x, d->type_x, f->baseline_type, error));
+        HPT_TRY(upload(f->context, &f->base_y, d->y, d->elements_y, d->type_y, f->baseline_type, error));
+    } else {
+        f->base_x = f->x;
+        f->base_y = f->y;
+    }
+done:
+    return status;
+}
+
+hpt_status hpt_field_create(hpt_field *f, hpt_context *context, const hpt_op *op, const hpt_shape *shape, uint64_t seed,
+                            const char *baseline_type, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    *f = (hpt_field){.context = context, .data = {.shape = *shape, .alpha = 1, .seed = seed}};
+    hpt_data *d = &f->data;
+    HPT_TRY(hpt_data_describe(d, op, error));
+    f->baseline_type = d->type_x;
+    HPT_FAIL_IF(baseline_type && !hpt_number_type_find(&f->baseline_type, baseline_type), HPT_USAGE, "--baseline-type",
+                "It is f16 or bf16.");
+    f->baseline_out = d->type_c == HPT_NUMBER_F32 ? HPT_NUMBER_F32 : f->baseline_type;
+    if (f->baseline_type == HPT_NUMBER_BF16) d->rounding = HPT_NUMBER_BF16;
+    HPT_TRY(hpt_data_make(d, error));
+    HPT_TRY(upload_operands(f, error));
+    HPT_FAIL_NO_MEMORY(f->host = malloc(d->elements_c * sizeof(float)));
+    HPT_TRY(hpt_device_alloc(context, &f->c, d->elements_c * sizeof(float), error));
+done:
+    if (status != HPT_OK) hpt_field_clear(f);
+    return status;
+}
+
+void hpt_field_clear(hpt_field *f) {
+    if (!f->context) return;
+    hpt_device_free(f->context, f->x);
+    hpt_device_free(f->context, f->y);
+    hpt_device_free(f->context, f->c);
+    if (f->base_x != f->x) hpt_device_free(f->context, f->base_x);
+    if (f->base_y != f->y) hpt_device_free(f->context, f->base_y);
+    hpt_data_clear(&f->data);
+    free(f->host);
+    *f = (hpt_field){0};
+}
+
+/* ---- variants ---- */
+hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_source_options *options, hpt_error *error) {
+    hpt_source_options own = *options;
+    if (v->unchained) own.chain = "none";
+    if (v->plan[0]) own.emit.plan = v->plan;
+    hpt_status status = hpt_source_open(&v->source, v->name, &own, error);
+    if (status == HPT_OK) status = hpt_op_open(&v->op, context, v->source.folder, error);
+    if (status != HPT_OK) hpt_variant_close(v);
+    return status;
+}
+
+void hpt_variant_close(hpt_variant *v) {
+    hpt_op_close(v->op);
+    v->op = NULL;
+    hpt_source_clear(&v->source);
+}
+
+hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt_field *f, hpt_error *error) {
+    hpt_data own = {0};
+    hpt_status status = hpt_data_describe(&own, v->op, error);
+    if (status != HPT_OK) return status;
+    if (own.type_x != f->data.type_x || own.type_y != f->data.type_y || own.type_c != f->data.type_c ||
+        own.trans_x != f->data.trans_x || own.trans_y != f->data.trans_y)
+        return hpt_error_set(error, HPT_UNSUPPORTED, v->name, "Its types or layout differ from those of the others.");
+    return hpt_problem_create(out, f->context, v->op, &f->data, f->x, f->y, f->c, error);
+}
+
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, hpt_error *error) {
+    const hpt_driver *driver;
+    hpt_context_info device;
+    hpt_op_info info;
+    hpt_status status = hpt_driver_open(&driver, error);
+    if (status != HPT_OK) return status;
+    hpt_context_describe(f->context, &device);
+    hpt_op_describe(op, &info);
+    *out = (hpt_tuned_key){.driver = driver->version, .m = f->data.shape.m, .n = f->data.shape.n, .k = f->data.shape.k};
+    snprintf(out->device, sizeof out->device, "%s", device.device);
+    snprintf(out->target, sizeof out->target, "%s", device.target);
+    snprintf(out->op, sizeof out->op, "%s", info.op);
+    snprintf(out->types, sizeof out->types, "%s %s %s %s %c%c", info.type_x, info.type_y, info.type_c, info.type_forms,
+             f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N');
+    return HPT_OK;
+}
+
+hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error) {
+    *count = 0;
+    for (const char *at = text; *at;) {
+        char word[96], rest;
+        size_t length = strcspn(at, ",");
+        long long m, n, k;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        int got = sscanf(word, "%lldx%lldx%lld%c", &m, &n, &k, &rest);
+        if (got == 1) n = k = m;
+        bool single = got == 1 && strspn(word, "0123456789") == strlen(word);
+        if ((!single && got != 3) || m < 1 || n < 1 || k < 1)
+            return hpt_error_set(error, HPT_USAGE, "--sizes", "\"%s\" is not a size (8192 or MxNxK).", word);
+        if (*count == most) return hpt_error_set(error, HPT_USAGE, "--sizes", "There are more than %zu sizes.", most);
+        out[(*count)++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};
+        at += length + (at[length] == ',');
+    }
+    return HPT_OK;
+}

@@ -1,0 +1,44 @@
+/* field.h - what bench and tune compare on: one size with its data on the device, and variants of an operation that all
+ * work on it. */
+#ifndef HPT_CLI_FIELD_H
+#define HPT_CLI_FIELD_H
+
+#include "problem.h"
+#include "source.h"
+#include "tune/tuned.h"
+
+typedef struct hpt_field {
+    hpt_context *context;
+    hpt_data data;
+    hpt_number_type baseline_type, baseline_out;
+    uint64_t x, y, c;        /* device memory; c has room for f32 */
+    uint64_t base_x, base_y; /* the same values in the baseline's type */
+    void *host;              /* room for one output */
+} hpt_field;
+
+/* Data for an op's types and layout. baseline_type NULL: the op's input type; bf16 rounds all data to bf16. */
+hpt_status hpt_field_create(hpt_field *out, hpt_context *context, const hpt_op *op, const hpt_shape *shape,
+                            uint64_t seed, const char *baseline_type, hpt_error *error);
+void hpt_field_clear(hpt_field *field);
+
+typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, compiled and loaded */
+    char name[128], plan[128];
+    bool unchained;
+    hpt_source source;
+    hpt_op *op;
+} hpt_variant;
+
+/* `options` but for chain and plan, which come from the variant. */
+hpt_status hpt_variant_open(hpt_variant *variant, hpt_context *context, const hpt_source_options *options,
+                            hpt_error *error);
+void hpt_variant_close(hpt_variant *variant);
+/* A problem on the field's memory; refuses an op of other types or layout than the field's. */
+hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, const hpt_field *field, hpt_error *error);
+
+/* Under what `heptane tune` remembers its choice for this field and an op of the same types. */
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, hpt_error *error);
+
+/* "4096,8192x34816x5120" */
+hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error);
+
+#endif

@@ -1,0 +1,216 @@
+/* heptane tune: the fastest scheme and plan for a shape on this GPU, remembered.
+ *
+ * Every candidate is checked against the reference first, then timed in turns with the incumbent, which starts as the
+ * trivial scheme: so clocks are equal, and whatever is chosen was not slower than an ordinary product beyond the
+ * spread. */
+#include "field.h"
+#include "measure.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error);
+
+enum { MOST_SIZES = 64, MOST_SCHEMES = 16, MOST_CANDIDATES = 128 };
+static const double margin = 1.01; /* a challenger must be faster by this */
+
+static const struct {
+    const char *target, *plan;
+} plans[] = {
+#define PLAN(target, plan) {target, plan},
+#include "plans.def"
+#undef PLAN
+};
+
+typedef struct tuner {
+    const char *sizes;
+    int64_t device;
+    double load;
+    bool json, dry, unchained;
+    hpt_source_options source;
+    const char *schemes[MOST_SCHEMES];
+    size_t scheme_count;
+    hpt_context *context;
+    hpt_meter *meter;
+    hpt_shape size[MOST_SIZES];
+    size_t size_count;
+    json_t *rows;
+} tuner;
+
+typedef struct champion { /* the incumbent of one size */
+    hpt_variant variant;
+    hpt_problem problem;
+    double seconds, trivial_seconds;
+    size_t tried;
+} champion;
+
+static hpt_status run_problem(void *user, void *stream, hpt_error *error) {
+    return hpt_call_run(((hpt_problem *)user)->call, stream, error);
+}
+
+static bool is_right(tuner *t, const hpt_field *f, hpt_problem *p) {
+    hpt_check check;
+    hpt_op_info info;
+    if (hpt_problem_run_once(p, f->host, hpt_meter_stream(t->meter), NULL) != HPT_OK) return false;
+    hpt_data_compare(&check, &f->data, f->host);
+    hpt_op_describe(p->op, &info);
+    return check.bad == 0 && check.rel_error <= info.bound;
+}
+
+static void dethrone(champion *c) {
+    hpt_problem_clear(&c->problem);
+    hpt_variant_close(&c->variant);
+}
+
+/* Opens a candidate and lets it stand against the incumbent. One that does not emit, compile, fit or multiply right is
+ * passed over: only what goes wrong with the device itself is an error. */
+static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const char *scheme, const char *plan,
+                            bool unchained, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_variant v = {.unchained = unchained};
+    hpt_problem p = {0};
+    hpt_pair pair;
+    snprintf(v.name, sizeof v.name, "%s", scheme);
+    snprintf(v.plan, sizeof v.plan, "%s", plan);
+    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
+                     (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
+    if (hpt_variant_open(&v, t->context, &t->source, NULL) != HPT_OK) return HPT_OK;
+    if (hpt_variant_problem(&p, &v, f, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
+    c->tried++;
+    if (!c->variant.op) {
+        hpt_runnable own = {run_problem, &p};
+        HPT_TRY(hpt_measure_pair(&pair, t->meter, own, own, t->load, error));
+    } else {
+        hpt_runnable incumbent = {run_problem, &c->problem}, challenger = {run_problem, &p};
+        HPT_TRY(hpt_measure_pair(&pair, t->meter, incumbent, challenger, 0.3, error));
+        if (strcmp(c->variant.name, "trivial") == 0) c->trivial_seconds = pair.median_a;
+        if (pair.median_a < pair.median_b * margin) goto done;
+    }
+    if (strcmp(scheme, "trivial") == 0 && !plan[0]) c->trivial_seconds = pair.median_b;
+    dethrone(c);
+    c->seconds = pair.median_b;
+    c->variant = v;
+    c->problem = p;
+    v = (hpt_variant){0};
+    p = (hpt_problem){0};
+done:
+    hpt_problem_clear(&p);
+    if (v.op) hpt_variant_close(&v);
+    return status;
+}
+
+/* First the schemes with the target's default plan, then other plans of the winner. */
+static hpt_status find_champion(tuner *t, const hpt_field *f, champion *c, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    HPT_TRY(challenge(t, f, c, "trivial", "", false, error));
+    for (size_t i = 0; i < t->scheme_count; i++) {
+        HPT_TRY(challenge(t, f, c, t->schemes[i], "", false, error));
+        if (t->unchained) HPT_TRY(challenge(t, f, c, t->schemes[i], "", true, error));
+        HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
+                    "Interrupted; earlier sizes are kept.");
+    }
+    char winner[sizeof c->variant.name];
+    snprintf(winner, sizeof winner, "%s", c->variant.name);
+    bool unchained = c->variant.unchained;
+    hpt_context_info device;
+    hpt_context_describe(t->context, &device);
+    for (size_t i = 0; i < HPT_COUNT(plans); i++)
+        if (strcmp(plans[i].target, device.target) == 0)
+            HPT_TRY(challenge(t, f, c, winner, plans[i].plan, unchained, error));
+    HPT_FAIL_IF(!c->variant.op, HPT_DIFFERS, "tune", "No candidate ran and multiplied right.");
+done:
+    return status;
+}
+
+static hpt_status tune_size(tuner *t, const hpt_op *op, const hpt_shape *shape, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_field f = {0};
+    champion c = {0};
+    hpt_tuned_key key;
+    HPT_TRY(hpt_field_create(&f, t->context, op, shape, 1, NULL, error));
+    HPT_TRY(find_champion(t, &f, &c, error));
+    HPT_TRY(hpt_field_key(&key, &f, c.variant.op, error));
+    hpt_tuned_choice choice = {
+        .unchained = c.variant.unchained, .ms = c.seconds * 1e3, .trivial_ms = c.trivial_seconds * 1e3};
+    snprintf(choice.scheme, sizeof choice.scheme, "%s", c.variant.name);
+    snprintf(choice.plan, sizeof choice.plan, "%s", c.variant.plan);
+    if (!t->dry) HPT_TRY(hpt_tuned_store(t->context->cache, &key, &choice, error));
+    json_array_append_new(t->rows, json_pack("{s:I,s:I,s:I,s:s,s:s,s:s,s:f,s:f,s:I}", "m", (json_int_t)shape->m, "n",
+                                             (json_int_t)shape->n, "k", (json_int_t)shape->k, "scheme", choice.scheme,
+                                             "plan", choice.plan, "chain", choice.unchained ? "none" : "optimal", "ms",
+                                             choice.ms, "trivial_ms", choice.trivial_ms, "tried", (json_int_t)c.tried));
+    if (!t->json)
+        printf("%6lld %6lld %6lld  %-16s %-28s %9.4f ms (trivial %.4f), %zu tried\n", (long long)shape->m,
+               (long long)shape->n, (long long)shape->k, choice.scheme, choice.plan[0] ? choice.plan : "default plan",
+               choice.ms, choice.trivial_ms, c.tried);
+done:
+    dethrone(&c);
+    hpt_field_clear(&f);
+    return status;
+}
+
+static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hpt_error *error) {
+    int first;
+    const hpt_option options[] = {
+        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192)", 0, 0},
+        {"unchained", 0, HPT_OPTION_FLAG, &t->unchained, NULL, "also try each scheme without chaining", 0, 0},
+        {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
+        {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
+        {"device", 0, HPT_OPTION_INTEGER, &t->device, "D", "number of the GPU (default 0)", 0, 1024},
+        {"in-type", 0, HPT_OPTION_TEXT, &t->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
+        {"forms", 0, HPT_OPTION_TEXT, &t->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
+         0},
+        {"out-type", 0, HPT_OPTION_TEXT, &t->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
+        {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
+    const hpt_usage usage = {
+        "tune",
+        "[SCHEME...] [options]",
+        "Finds the fastest scheme and plan for shapes on this GPU and remembers it.",
+        "heptane tune --sizes 4096,8192,16384                 seven-write and strassen, for square sizes\n"
+        "heptane tune seven-write --sizes 8192x34816x5120     one scheme, for a layer of a model\n"
+        "heptane bench --tuned --sizes 8192                   what was chosen, against cuBLAS\n",
+        0,
+        MOST_SCHEMES,
+        options,
+        HPT_COUNT(options)};
+    hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
+    if (status != HPT_OK || *helped) return status;
+    for (int i = first; i < argc; i++) t->schemes[t->scheme_count++] = argv[i];
+    if (!t->scheme_count) {
+        t->schemes[t->scheme_count++] = "seven-write";
+        t->schemes[t->scheme_count++] = "strassen";
+    }
+    return hpt_sizes_parse(t->size, &t->size_count, MOST_SIZES, t->sizes ? t->sizes : "4096,8192,16384", error);
+}
+
+hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    bool helped = false;
+    hpt_context_info device;
+    hpt_variant base = {.name = "trivial"};
+    tuner *t = calloc(1, sizeof *t);
+    HPT_FAIL_NO_MEMORY(t);
+    t->load = 2.2;
+    HPT_FAIL_NO_MEMORY(t->rows = json_array());
+    HPT_TRY(read_options(t, argc, argv, &helped, error));
+    if (helped) goto done;
+    HPT_TRY(hpt_context_open(&t->context, "gpu", (int)t->device, NULL, error));
+    hpt_context_describe(t->context, &device);
+    t->source.emit.target = device.target;
+    HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
+    HPT_TRY(hpt_variant_open(&base, t->context, &t->source, error));
+    for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, base.op, &t->size[i], error);
+    if (t->json && json_array_size(t->rows)) {
+        hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device.device, "rows", t->rows), error);
+        if (status == HPT_OK) status = printed;
+    }
+done:
+    if (t) {
+        hpt_variant_close(&base);
+        hpt_meter_close(t->meter);
+        hpt_context_close(t->context);
+        json_decref(t->rows);
+    }
+    free(t);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* additions.h - how many additions a scheme's forms and outputs take. Promises:
+ *   - naive: each form and each output on its own.
+ *   - reduced: after common subexpressions of two terms were shared; an upper bound that some program attains (its
+ *     additions are counted, not estimated), found by many randomised greedy runs with a fixed seed: deterministic.
+ *   - each side is also tried transposed: a program for the transpose of a matrix, run backwards, is one for the matrix
+ *     with (inputs - outputs) more additions.
+ */
+#ifndef HPT_ADDITIONS_H
+#define HPT_ADDITIONS_H
+
+#include <heptane/scheme.h>
+
+typedef struct hpt_additions {
+    int64_t naive[3], reduced[3]; /* forms of X, forms of Y, outputs */
+} hpt_additions;
+
+/* `effort` is roughly the number of elementary steps per side; 0 means the default. Coefficients that are not small
+ * rationals are counted as they are (reduced = naive). */
+hpt_status hpt_additions_count(hpt_additions *out, const hpt_scheme *scheme, int64_t effort, hpt_error *error);
+
+#endif

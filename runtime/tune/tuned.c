@@ -1,0 +1,79 @@
+#include "tune/tuned.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT "heptane-tuned/1"
+
+int64_t hpt_tuned_class(int64_t m) {
+    int64_t class = 1;
+    while (class < m && class < (int64_t)1 << 62) class *= 2;
+    return class;
+}
+
+static void file_path(char *out, size_t room, const hpt_cache *cache) {
+    snprintf(out, room, "%s/tuned.json", hpt_cache_folder(cache));
+}
+
+/* A fresh document if the file is not there or damaged. */
+static json_t *load(const hpt_cache *cache) {
+    char path[PATH_MAX + 16];
+    file_path(path, sizeof path, cache);
+    json_t *root = hpt_cache_problem(cache)[0] ? NULL : json_load_file(path, 0, NULL);
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (format && strcmp(format, FORMAT) == 0 && json_is_object(json_object_get(root, "choices"))) return root;
+    json_decref(root);
+    return json_pack("{s:s,s:{}}", "format", FORMAT, "choices");
+}
+
+static void key_text(hpt_text *out, const hpt_tuned_key *key) {
+    hpt_text_printf(out, "%s; %s; driver %d; %s; %s; %" PRId64 "x%" PRId64 "x%" PRId64, key->device, key->target,
+                    key->driver, key->op, key->types, hpt_tuned_class(key->m), key->n, key->k);
+}
+
+bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key) {
+    hpt_text name = {0};
+    json_t *root = load(cache);
+    key_text(&name, key);
+    const json_t *item = name.failed ? NULL : json_object_get(json_object_get(root, "choices"), name.data);
+    const char *scheme = json_string_value(json_object_get(item, "scheme"));
+    const char *plan = json_string_value(json_object_get(item, "plan"));
+    bool found = scheme && plan && strlen(scheme) < HPT_TUNED_TEXT && strlen(plan) < HPT_TUNED_TEXT;
+    if (found) {
+        *out = (hpt_tuned_choice){.unchained = json_is_true(json_object_get(item, "unchained")),
+                                  .ms = json_number_value(json_object_get(item, "ms")),
+                                  .trivial_ms = json_number_value(json_object_get(item, "trivial_ms"))};
+        snprintf(out->scheme, sizeof out->scheme, "%s", scheme);
+        snprintf(out->plan, sizeof out->plan, "%s", plan);
+    }
+    hpt_text_clear(&name);
+    json_decref(root);
+    return found;
+}
+
+hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, const hpt_tuned_choice *choice,
+                           hpt_error *error) {
+    hpt_status status = HPT_OK;
+    char path[PATH_MAX + 16], *text = NULL;
+    hpt_text name = {0};
+    json_t *root = NULL;
+    HPT_FAIL_IF(hpt_cache_problem(cache)[0], HPT_IO, hpt_cache_folder(cache), "The choice cannot be kept. %s",
+                hpt_cache_problem(cache));
+    root = load(cache);
+    key_text(&name, key);
+    json_t *item = json_pack("{s:s,s:s,s:b,s:f,s:f}", "scheme", choice->scheme, "plan", choice->plan, "unchained",
+                             choice->unchained, "ms", choice->ms, "trivial_ms", choice->trivial_ms);
+    HPT_FAIL_IF(name.failed || !item || json_object_set_new(json_object_get(root, "choices"), name.data, item) != 0,
+                HPT_NO_MEMORY, "tuned.json", "Out of memory.");
+    HPT_FAIL_NO_MEMORY(text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS));
+    file_path(path, sizeof path, cache);
+    HPT_TRY(hpt_file_write(path, text, strlen(text), error));
+done:
+    free(text);
+    hpt_text_clear(&name);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* tuned.h - which variant of an operation is fastest for a shape on a device, remembered on disk. Promises:
+ *   - a choice is keyed by exact device name, target, driver version, operation, types and layout, N, K, and M up to
+ * the next power of two: kernels do not depend on M, so a few classes of M suffice.
+ *   - the file is JSON that a person can read, one record a choice, in the cache's folder; written through a rename.
+ *   - no file is no error: there is just no choice. A damaged file is ignored and replaced by the next choice.
+ */
+#ifndef HPT_TUNED_H
+#define HPT_TUNED_H
+
+#include "cache/cache.h"
+
+enum { HPT_TUNED_TEXT = 128 };
+
+typedef struct hpt_tuned_key {
+    char device[HPT_TUNED_TEXT], target[16], op[32], types[64]; /* types: "f16 f16 f16 f16 NT" */
+    int driver;                                                 /* 1000 major + 10 minor */
+    int64_t m, n, k;                                            /* any m: its class is taken */
+} hpt_tuned_key;
+
+typedef struct hpt_tuned_choice {
+    char scheme[HPT_TUNED_TEXT], plan[HPT_TUNED_TEXT];
+    bool unchained;
+    double ms, trivial_ms; /* as measured when it was chosen */
+} hpt_tuned_choice;
+
+/* Smallest power of two that is at least m. */
+int64_t hpt_tuned_class(int64_t m);
+bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key);
+/* Replaces an older choice for the same key. HPT_IO with the cache's problem where there is no usable folder. */
+hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, const hpt_tuned_choice *choice,
+                           hpt_error *error);
+
+#endif

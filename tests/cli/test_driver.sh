@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The driver backend, run, bench and doctor over a driver that multiplies nothing: control flow, fields and errors.
+set -u
+fail() { echo "FAILED: $*" >&2; exit 1; }
+code() { # EXPECTED command...
+  local expected=$1 got=0
+  shift
+  "$@" >"$folder/out" 2>"$folder/err" || got=$?
+  [ "$got" = "$expected" ] || fail "exit code $got, not $expected: $* -- $(head -c 500 "$folder/err")"
+}
+says() { grep -q "$1" "$folder/err" || fail "the message does not say \"$1\": $(cat "$folder/err")"; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export HEPTANE_CACHE=$folder/cache
+"$HEPTANE" doctor | grep -c '^ok *NVRTC' >/dev/null || { echo "skipped: no NVRTC"; exit 77; }
+export HEPTANE_LIBCUDA=$BINARY/stub/libstub_cuda.so HEPTANE_CUBLASLT=$BINARY/stub/libstub_cublaslt.so
+
+code 0 "$HEPTANE" doctor
+grep -c 'Stub GPU, sm_90a, 132 multiprocessors' "$folder/out" >/dev/null || fail "doctor does not see the GPU"
+code 0 "$HEPTANE" emit strassen --op gemm --target sm_90a -o "$folder/op"
+
+# nothing is multiplied, so the poison must be seen and the answer must be no
+code 1 "$HEPTANE" run "$folder/op" -m 100 -n 72 -k 65 --backend gpu --json --repeat 2
+says 'bad elements'
+python3 - "$folder/out" <<'PY' || fail "the JSON of run"
+import json, sys
+out = json.load(open(sys.argv[1]))
+assert out["ok"] is False and out["bad_elements"] == 7200 and out["rel_error"] is None
+assert out["backend"] == "gpu" and out["device"] == "Stub GPU" and out["target"] == "sm_90a"
+assert out["writes_executed"] is None and out["flops"] == 2 * 100 * 72 * 65 and out["ms"] > 0
+PY
+code 1 "$HEPTANE" run strassen -m 64 -n 64 -k 64 # from the scheme's name, in a temporary folder
+code 1 "$HEPTANE" run "$folder/op" -m 10 -n 10 -k 10 --batch 3 --alpha 0.5 --beta 2 --ldx 16 --ldy 24 --ldc 32
+code 2 "$HEPTANE" run "$folder/op" -m 10 -n 10 -k 10 --ldx 5
+code 2 "$HEPTANE" run "$folder/op" -m 0
+code 5 "$HEPTANE" run "$folder/op" --backend gpu --device 3
+code 5 "$HEPTANE" run "$folder/op" --backend gpu --target sm_100a
+STUB_TARGET=8.0 code 3 "$HEPTANE" run "$folder/op" --backend gpu
+says 'sm_90a'
+STUB_NONE=1 code 5 "$HEPTANE" run "$folder/op" --backend gpu
+for call in cuMemAlloc cuMemcpyHtoD cuMemcpyDtoH cuTensorMapEncodeTiled cuStreamSynchronize; do
+  STUB_FAIL=$call code 5 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+  says "$call"
+done
+STUB_FAIL=cuLaunchKernelEx code 5 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+STUB_FAIL=cuLibraryLoadData code 6 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+STUB_FAIL=cuLibraryGetKernel code 6 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+STUB_FAIL=cuInit code 5 "$HEPTANE" run "$folder/op" --backend gpu
+says 'does not start'
+
+# a cubin that is too short, and one that is not a cubin
+code 0 "$HEPTANE" compile "$folder/op"
+printf 'PTX' >"$folder/op/gemm/kernel.sm_90a.cubin"
+code 6 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+printf '.version 9.9\n' >"$folder/op/gemm/kernel.sm_90a.cubin"
+code 6 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
+says 'newer than the driver'
+
+code 0 "$HEPTANE" bench seven-write --sizes 128,64x96x80 --load 0.01 --alone 0.01 --json --fresh --unchained --baseline-type bf16
+python3 - "$folder/out" <<'PY' || fail "the JSON of bench"
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+fields = "op m n k scheme ms baseline_ms ratio ratio_own rel_error baseline_rel_error".split()
+assert all(field in row for row in rows for field in fields)
+assert not any(row["ok"] for row in rows) # nothing was multiplied
+assert {row["scheme"] for row in rows} == {"trivial", "seven-write"}
+assert {row["chain"] for row in rows} == {"optimal", "none"}
+assert {"included", "excluded", "fresh"} <= {row["forms"] for row in rows}
+assert all(len(row["samples_ms"]) == len(row["baseline_samples_ms"]) == 24 for row in rows)
+assert all(abs(row["ratio"] - row["baseline_ms"] / row["ms"]) < 1e-9 for row in rows)
+PY
+code 1 "$HEPTANE" tune --sizes 64 --load 0.01
+says 'No candidate'
+code 2 "$HEPTANE" tune --sizes 64x
+code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
+says 'nothing was tuned'
+code 2 "$HEPTANE" bench seven-write --sizes 12y
+HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
+echo ok

@@ -1,0 +1,75 @@
+/* What `heptane tune` remembers. */
+#include "tune/tuned.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static void test_class(void **state) {
+    (void)state;
+    assert_int_equal(hpt_tuned_class(1), 1);
+    assert_int_equal(hpt_tuned_class(2), 2);
+    assert_int_equal(hpt_tuned_class(3), 4);
+    assert_int_equal(hpt_tuned_class(4096), 4096);
+    assert_int_equal(hpt_tuned_class(4097), 8192);
+    assert_true(hpt_tuned_class(INT64_MAX) > 0);
+}
+
+static void test_choices(void **state) {
+    (void)state;
+    char folder[] = "/tmp/heptane-tuned-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    hpt_cache *cache = hpt_cache_open(folder);
+    hpt_tuned_key key = {.device = "NVIDIA H200",
+                         .target = "sm_90a",
+                         .op = "gemm",
+                         .types = "f16 f16 f16 f16 NT",
+                         .driver = 13000,
+                         .m = 4000,
+                         .n = 4096,
+                         .k = 512};
+    hpt_tuned_choice choice = {.scheme = "seven-write",
+                               .plan = "group=4",
+                               .unchained = true,
+                               .ms = 1.5,
+                               .trivial_ms = 1.75},
+                     got;
+    assert_false(hpt_tuned_find(&got, cache, &key)); /* no file is no error */
+    assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
+    assert_true(hpt_tuned_find(&got, cache, &key));
+    assert_string_equal(got.scheme, "seven-write");
+    assert_string_equal(got.plan, "group=4");
+    assert_true(got.unchained && got.ms == 1.5 && got.trivial_ms == 1.75);
+    key.m = 4096; /* the same class */
+    assert_true(hpt_tuned_find(&got, cache, &key));
+    key.m = 4097;
+    assert_false(hpt_tuned_find(&got, cache, &key));
+    strcpy(choice.scheme, "trivial");
+    assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
+    assert_true(hpt_tuned_find(&got, cache, &key));
+    assert_string_equal(got.scheme, "trivial");
+    key.m = 4096;
+    assert_true(hpt_tuned_find(&got, cache, &key)); /* the other stays */
+    assert_string_equal(got.scheme, "seven-write");
+    key.driver = 13010;
+    assert_false(hpt_tuned_find(&got, cache, &key));
+    snprintf(path, sizeof path, "%s/tuned.json", folder);
+    assert_int_equal(hpt_file_write(path, "{\"format\": 5", 12, NULL), HPT_OK); /* damaged: ignored, then replaced */
+    assert_false(hpt_tuned_find(&got, cache, &key));
+    assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
+    assert_true(hpt_tuned_find(&got, cache, &key));
+    hpt_cache_close(cache);
+    cache = hpt_cache_open("off");
+    hpt_error error = {0};
+    assert_false(hpt_tuned_find(&got, cache, &key));
+    assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_IO);
+    hpt_cache_close(cache);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
