@@ -423,13 +423,6 @@ static void emu_event_release(hpt_backend_device *device, hpt_event event) {
     free(event);
 }
 
-static hpt_status emu_written(hpt_backend_device *device, hpt_device_ptr address, size_t bytes, uint64_t *out,
-                              hpt_error *error) {
-    (void)error;
-    *out = hpt_emu_landed_bytes(device, address, bytes);
-    return HPT_OK;
-}
-
 const hpt_backend hpt_backend_emulator = {.name = "emulator",
                                           .open = emu_open,
                                           .close = emu_close,
