@@ -27,6 +27,7 @@ typedef struct hpt_mlp_data { /* host copies; gate and up are one matrix, gate's
     const hpt_activation *activation;
     bool with_residual, with_bias;
     double eps;
+    const char *settings; /* further parameters of the op, "cut=2"; may be NULL */
     uint64_t seed;
     void *x, *residual, *norm, *gate_up, *down, *bias; /* bias: gate's, then up's */
     hpt_reference reference;                           /* rows of C */

@@ -17,7 +17,7 @@ typedef struct variant {
 } variant;
 
 typedef struct mlp_bench {
-    const char *sizes, *baseline_type, *out_file;
+    const char *sizes, *settings, *baseline_type, *out_file;
     int64_t device, seed, hidden, inner;
     double load, alone;
     bool json, unchained, parts;
@@ -55,6 +55,7 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "the other pipeline computes in f16 or bf16 (default: our input type)", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=N,...", "further parameters of the operation (cut=2)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
         {"parts", 0, HPT_OPTION_FLAG, &b->parts, NULL, "also the time of each kernel by itself", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
@@ -122,7 +123,8 @@ static hpt_status make_field(mlp_bench *b, field *f, int64_t m, hpt_error *error
     hpt_status status = HPT_OK;
     hpt_mlp_data *d = &f->data;
     void *stream = hpt_meter_stream(b->meter);
-    *d = (hpt_mlp_data){.shape = {m, b->hidden, b->inner}, .eps = 1e-6, .seed = (uint64_t)b->seed};
+    *d = (hpt_mlp_data){
+        .shape = {m, b->hidden, b->inner}, .eps = 1e-6, .seed = (uint64_t)b->seed, .settings = b->settings};
     HPT_TRY(hpt_mlp_describe(d, b->variants[0].op, error));
     f->theirs_type = d->type;
     HPT_FAIL_IF(b->baseline_type && !hpt_number_type_find(&f->theirs_type, b->baseline_type), HPT_USAGE,

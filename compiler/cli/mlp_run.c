@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct mlp_options {
-    const char *op, *backend;
+    const char *backend, *settings;
     hpt_mlp_shape shape;
     int64_t device, seed, repeat;
     bool json, residual;
@@ -44,6 +44,7 @@ static hpt_status read_options(mlp_options *o, const char **name, int argc, char
         {"intermediate", 0, HPT_OPTION_INTEGER, &o->shape.inner, "I", "rows of gate and up (default 1536)", 1, most},
         {"residual", 0, HPT_OPTION_FLAG, &o->residual, NULL, "X and a residual are added first", 0, 0},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums, bias", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &o->settings, "NAME=N,...", "further parameters of the operation (cut=2)", 0, 0},
         {"target", 't', HPT_OPTION_TEXT, &emit->target, "T", "exact target; default: the GPU's, else sm_90a", 0, 0},
         {"backend", 0, HPT_OPTION_TEXT, &o->backend, "B", "auto, gpu or emulator", 0, 0},
         {"device", 0, HPT_OPTION_INTEGER, &o->device, "D", "number of the GPU (default 0)", 0, 1024},
@@ -185,7 +186,8 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    data = (hpt_mlp_data){.shape = o.shape, .eps = 1e-6, .seed = (uint64_t)o.seed, .with_residual = o.residual};
+    data = (hpt_mlp_data){
+        .shape = o.shape, .eps = 1e-6, .seed = (uint64_t)o.seed, .with_residual = o.residual, .settings = o.settings};
     HPT_TRY(hpt_mlp_describe(&data, op, error));
     hpt_progress_say(&hpt_cli_progress, "making data and reference ...");
     HPT_TRY(hpt_mlp_data_make(&data, error));

@@ -44,6 +44,11 @@ function M.param(b, name, help, min, default) O.append(b.params, O.param(name, h
 function M.buffer(b, name, role, type, bytes, optional, zero)
   O.append(b.buffers, {name = name, role = role, type = type, bytes = bytes, optional = optional or 0, zero = zero or false})
 end
+function M.cut(b)
+  if b.has_cut then return end
+  b.has_cut = true
+  M.param(b, "cut", "the last wave of a product is shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1)
+end
 function M.rule(b, that, message) O.append(b.require, {that = that, message = message}) end
 
 local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
@@ -114,12 +119,13 @@ function M.gate_up(b, x_role, act_role)
   if x_role then M.buffer(b, "x_forms", x_role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots)) end
   M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
   M.buffer(b, "sums", "workspace", b.settings.sums, b.fused.variant.sums_bytes(b.fused))
-  M.buffer(b, "sync_gate_up", "workspace", "u32", 256, 0, true)
+  M.buffer(b, "sync_gate_up", "workspace", "u32", "256 + 4 * max(sms, 2)", 0, true)
+  M.cut(b)
   overflow(b)
   local bind = {
     ax = "x_forms", by = "gate_up_forms", sums = "sums", sync = "sync_gate_up", act = "act_forms", overflow = "overflow", scale = "act_scale",
     m = "m", n = string.format("%d * inner", gated and 2 or 1), k = "hidden", batch = 1, block_m = "block_m", block_n = "block_n",
-    block_k = "block_h", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1, cut = 0, inner = "inner", block_i = "block_i",
+    block_k = "block_h", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1, cut = "cut", inner = "inner", block_i = "block_i",
   }
   if b.settings.bias == "yes" then
     for _, name in ipairs(gated and {"gate_bias", "up_bias"} or {"up_bias"}) do
@@ -141,7 +147,7 @@ function M.down(b, act_role)
   O.package(b.files, "finish", "finish", b.context)
   M.param(b, "ldc", "elements from one row of C to the next", 1, "hidden")
   M.param(b, "ld_add", "elements from one row of the matrix that is added to C to the next", 1, "hidden")
-  M.param(b, "cut", "the last wave of down is shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1)
+  M.cut(b)
   if act_role then M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots)) end
   local c = string.format("%d * ((m - 1) * ld%%s + hidden)", element)
   M.buffer(b, "c", "output", plan.c_type, c:format("c"))

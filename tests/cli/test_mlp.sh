@@ -22,6 +22,8 @@ run 6e-4 trivial -m 1 --hidden 577 --intermediate 321 --with activation=geglu_ta
 run 8e-3 trivial -m 130 --hidden 64 --intermediate 64 --in-type bf16 --forms bf16 --with activation=silu,rounding=twice
 # several tiles for each CTA: sums of one are read while those of the next arrive
 run 2e-3 seven-write -m 700 --hidden 128 --intermediate 700 --plan tile_n=64,cluster=1 --repeat 2
+# a last wave that is cut: chains of one tile by several CTAs, the last of which makes the activations
+run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --set cut=2
 
 # refused, with the reason
 message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"

@@ -34,7 +34,7 @@ local function make(context)
     buffers = {{name = "act", type = plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
     scalars = {{name = "scale", type = "f32"}},
     params = {"inner", "block_i"},
-    let = {{"sums_tiles", "2 * ctas"}},
+    let = {{"sums_tiles", "3 * ctas"}},
     require = {
       {that = string.format("batch == 1 && block_i * %d == block_n && block_i %% 64 == 0 && inner >= 1 && inner <= %d * block_i", t.tile_n // active, scheme.n),
        message = "the blocks of the activations do not fit those of the product"},
@@ -55,6 +55,6 @@ return {{
   -- bytes of the CTAs' memories for sums
   sums_bytes = function(context)
     local s = context.plan.scheme
-    return string.format("%d * max(sms, 2)", 2 * s.n * s.p * 128 * context.tune.tile_n * K.bytes[context.settings.sums])
+    return string.format("%d * max(sms, 2)", 3 * s.n * s.p * 128 * context.tune.tile_n * K.bytes[context.settings.sums])
   end,
 }}
