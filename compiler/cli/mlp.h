@@ -25,7 +25,7 @@ typedef struct hpt_mlp_data { /* host copies; gate and up are one matrix, gate's
     hpt_mlp_shape shape;
     hpt_number_type type, type_c, rounding; /* of operands, of C, of values before they are stored */
     const hpt_activation *activation;
-    bool with_residual, with_bias;
+    bool with_norm, with_residual, with_bias;
     double eps;
     const char *settings; /* further parameters of the op, "cut=2"; may be NULL */
     uint64_t seed;

@@ -72,7 +72,8 @@ hpt_status hpt_mlp_control_create(hpt_mlp_control *out, const hpt_mlp_data *data
     const hpt_mlp_shape *s = &data->shape;
     const int64_t ldx = (s->hidden + 63) / 64 * 64; /* the normalised X has whole k-blocks */
     *out = (hpt_mlp_control){.context = d->context};
-    HPT_FAIL_IF(data->with_bias, HPT_UNSUPPORTED, "bench", "The control pipeline has no biases.");
+    HPT_FAIL_IF(data->with_bias || !data->with_norm, HPT_UNSUPPORTED, "bench",
+                "The control pipeline has a norm and no biases.");
     HPT_TRY(open_op(&out->norm_source, &out->norm_op, &out->norm, out, "rmsnorm_forms", data, d->type, target, error));
     HPT_TRY(open_op(&out->activation_source, &out->activation_op, &out->activation, out, "activation", data, d->type,
                     target, error));

@@ -40,6 +40,8 @@ hpt_status hpt_mlp_describe(hpt_mlp_data *d, const hpt_op *op, hpt_error *error)
                 HPT_UNSUPPORTED, info.op, "Data are made of types f16, bf16 and f32 only.");
     d->activation = hpt_activation_find(json_string_value(json_object_get(settings, "activation")));
     HPT_FAIL_IF(!d->activation, HPT_UNSUPPORTED, info.op, "There is no reference for its activation.");
+    const char *norm = json_string_value(json_object_get(settings, "norm"));
+    d->with_norm = !norm || strcmp(norm, "none") != 0;
     d->with_bias = bias && strcmp(bias, "yes") == 0;
     d->rounding = d->type;
 done:
@@ -125,7 +127,8 @@ static void normalise(double *out, const hpt_mlp_data *d) {
             out[at(i, j, hidden)] = z;
         }
         const double scale = 1 / sqrt(squares / (double)hidden + d->eps);
-        for (int64_t j = 0; j < hidden; j++) out[at(i, j, hidden)] *= scale * value(d, d->norm, 0, 0, j);
+        for (int64_t j = 0; d->with_norm && j < hidden; j++)
+            out[at(i, j, hidden)] *= scale * value(d, d->norm, 0, 0, j);
     }
 }
 

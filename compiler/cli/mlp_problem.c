@@ -92,7 +92,7 @@ hpt_status hpt_mlp_problem_create(hpt_mlp_problem *out, hpt_op *op, const hpt_ml
     HPT_TRY(hpt_call_set_param(out->call, "hidden", data->shape.hidden, error));
     HPT_TRY(hpt_call_set_param(out->call, "inner", data->shape.inner, error));
     HPT_TRY(hpt_call_set_params(out->call, data->settings, error));
-    HPT_TRY(hpt_call_set_scalar(out->call, "eps", data->eps, error));
+    if (data->with_norm) HPT_TRY(hpt_call_set_scalar(out->call, "eps", data->eps, error));
     for (size_t i = 0; (name = hpt_op_buffer(op, i, &role, NULL)); i++) /* inputs first: others' sizes depend on them */
         if (strcmp(role, "input") == 0)
             HPT_TRY(hpt_call_set_buffer(out->call, name, operand(data, device, name), error));

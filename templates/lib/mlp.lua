@@ -60,8 +60,24 @@ local function overflow(b)
   M.buffer(b, "overflow", "output", "u32", 4, 1)
 end
 
+-- X as it is -> forms of X
+local function forms_of_x(b, role)
+  local plan, slots = b.plan, #b.plan.x.slots
+  O.package(b.files, "forms_x", "forms", b.context, {operand = plan.x})
+  M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
+  M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
+  M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
+  M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
+  M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
+  O.append(b.steps, {package = "forms_x", phase = "run", when = 1, bind = {
+    source = "x", out = "x_forms", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
+    part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
+  }})
+end
+
 -- X, optionally with a residual to add first -> forms of the normalised X, in `forms`
 function M.rmsnorm(b, role)
+  if b.settings.norm == "none" then return forms_of_x(b, role) end
   local plan, slots = b.plan, #b.plan.x.slots
   O.package(b.files, "rmsnorm_forms", "rmsnorm_forms", setmetatable({settings = b.settings}, {__index = b.context}))
   M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")

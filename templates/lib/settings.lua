@@ -4,6 +4,7 @@ local M = {}
 local schema = {
   activation = {default = "swiglu", values = {"swiglu", "geglu", "geglu_tanh", "silu", "relu_squared"}},
   rounding = {default = "once", values = {"once", "twice"}}, -- of the normalised X, see kernels/rmsnorm_forms
+  norm = {default = "rms", values = {"rms", "none"}},        -- none: X is taken as it is
   sums = {default = "f16", values = {"f16", "bf16", "f32"}}, -- type of gate and up before the activation
   bias = {default = "no", values = {"no", "yes"}},           -- of gate and up
 }
