@@ -363,9 +363,9 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
     if (lane) return;
     u32 done = 0;
     for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
+        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
         Work work;
-        place(work, p, deal.first_cut + piece / (CLUSTER * BLOCKS), piece % CLUSTER);
-        const int block = piece / CLUSTER % BLOCKS;
+        place(work, p, deal.first_cut + tile, piece % CLUSTER);
         const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
         for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
             for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);

@@ -22,16 +22,17 @@ static hpt_status emit(json_t **files, const fixture *f, hpt_plan_request types,
     return status;
 }
 
-static void compile(const fixture *f, hpt_plan_request types, const char *overrides, const char *with) {
+static void compile_for(const char *target, const fixture *f, hpt_plan_request types, const char *overrides,
+                        const char *with) {
     hpt_error error = {0};
     json_t *files, *content;
     const char *path;
-    if (emit(&files, f, types, "mlp", "sm_90a", overrides, with, &error) != HPT_OK)
+    if (emit(&files, f, types, "mlp", target, overrides, with, &error) != HPT_OK)
         fail_msg("%s: %s", error.where, error.message);
     json_object_foreach(files, path, content) {
         if (!json_is_string(content) || strncmp(path, "finish", 6) == 0) continue;
         hpt_build build = {0};
-        if (hpt_nvrtc_compile(&build, nvrtc, json_string_value(content), path, "sm_90a", NULL, 0, &error) != HPT_OK)
+        if (hpt_nvrtc_compile(&build, nvrtc, json_string_value(content), path, target, NULL, 0, &error) != HPT_OK)
             fail_msg("%s %s (%s): %s", f->name, path, with, error.message);
         hpt_build_read_log(&build);
         if (build.spill_stores || build.spill_loads || hpt_build_serialised(&build) || strstr(build.log, "C75"))
@@ -39,6 +40,10 @@ static void compile(const fixture *f, hpt_plan_request types, const char *overri
         hpt_build_clear(&build);
     }
     json_decref(files);
+}
+
+static void compile(const fixture *f, hpt_plan_request types, const char *overrides, const char *with) {
+    compile_for("sm_90a", f, types, overrides, with);
 }
 
 static void test_compile(void **state) {
@@ -53,6 +58,13 @@ static void test_compile(void **state) {
     compile(&fixture_trivial, types[1], "tile_n=64,cluster=1", "activation=silu,bias=yes");
     compile(fixture_textbook(3, 3, 3), types[0], "", "activation=geglu_tanh");
     compile(fixture_textbook(4, 4, 4), types[0], "", "sums=f32");
+}
+
+static void test_blackwell(void **state) {
+    (void)state;
+    compile_for("sm_100a", &fixture_seven, (hpt_plan_request){.x = HPT_TYPE_BF16, .y = HPT_TYPE_BF16}, "", "");
+    compile_for("sm_100f", &fixture_eight, (hpt_plan_request){0}, "tile_n=128", "activation=geglu,sums=f32,bias=yes");
+    compile_for("sm_103a", fixture_textbook(3, 3, 3), (hpt_plan_request){0}, "", "activation=silu");
 }
 
 /* The error must say `words`. */
@@ -79,7 +91,8 @@ int main(void) {
         printf("skipped: %s\n", error.message);
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile), cmocka_unit_test(test_blackwell),
+                                       cmocka_unit_test(test_refusals)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     hpt_nvrtc_close(nvrtc);
     return failed;
