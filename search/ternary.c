@@ -1,6 +1,7 @@
 #include "ternary.h"
 #include "passes/cover/cover.h"
 #include "scheme/scheme.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,8 +130,9 @@ hpt_status hpt_ternary_writes(int32_t *writes, const hpt_ternary_product *produc
             join[r * n + s] = hpt_ternary_join(products[r].factor[2], products[s].factor[2]);
     }
     hpt_cover_problem problem = {.count = n, .join = join, .end = end, .accumulators = 1};
-    hpt_status status = exact && n <= HPT_SUBSET_LIMIT ? hpt_cover_subsets(order, last, &problem, error)
-                                                       : hpt_cover_anneal(order, last, &problem, 12, false, 1, error);
+    hpt_status status = exact && n <= HPT_SUBSET_LIMIT
+                            ? hpt_cover_subsets(order, last, &problem, error)
+                            : hpt_cover_anneal(order, last, &problem, 12, false, 1, HUGE_VAL, error);
     *writes = hpt_cover_cost(order, last, &problem);
     return status;
 }

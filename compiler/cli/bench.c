@@ -1,4 +1,5 @@
 /* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
+#include "bench_report.h"
 #include "cublas.h"
 #include "field.h"
 #include "measure.h"
@@ -15,8 +16,8 @@ enum { MOST_SIZES = 64, MOST_VARIANTS = 64 };
 
 typedef struct bench {
     /* options */
-    const char *sizes, *baseline_type, *out_file;
-    int64_t device, seed;
+    const char *sizes, *baseline_type, *out_file, *csv, *svg, *settings;
+    int64_t device, seed, ld_multiple;
     double load, alone;
     bool json, unchained, fresh, no_control, tuned;
     hpt_source_options source;
@@ -29,6 +30,7 @@ typedef struct bench {
     hpt_shape size[MOST_SIZES];
     size_t size_count;
     json_t *rows;
+    double copy;           /* bytes/s of a large copy */
     double baseline_error; /* of the size at hand; NaN if it wrote nothing */
     bool loaded;           /* the first measurement brings the chip to its limit for longer */
 } bench;
@@ -64,9 +66,15 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &b->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=V,...", "further parameters of the operation (cut, beside)", 0,
+         0},
+        {"ld-multiple", 0, HPT_OPTION_INTEGER, &b->ld_multiple, "E",
+         "leading dimensions up to a multiple of E elements (default 1: packed)", 1, 65536},
         {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the JSON to FILE, row by row as it grows", 0,
          0},
+        {"csv", 0, HPT_OPTION_TEXT, &b->csv, "FILE", "also write a table", 0, 0},
+        {"svg", 0, HPT_OPTION_TEXT, &b->svg, "FILE", "also draw ratio against size", 0, 0},
         {"json", 0, HPT_OPTION_FLAG, &b->json, NULL, "print JSON with every sample", 0, 0}};
     const hpt_usage usage = {"bench",
                              "[SCHEME|FOLDER...] [options]",
@@ -149,6 +157,17 @@ static hpt_status run_without_forms(void *user, void *stream, hpt_error *error) 
     return HPT_OK;
 }
 
+static hpt_status run_forms(void *user, void *stream, hpt_error *error) {
+    const hpt_call *call = ((hpt_problem *)user)->call;
+    for (size_t i = 0; i < call->record_count; i++) {
+        const hpt_record *r = &call->record[i];
+        if (!is_forms(r)) continue;
+        hpt_status status = call->op->context->backend->launch(r->module, &r->launch, stream, error);
+        if (status != HPT_OK) return status;
+    }
+    return HPT_OK;
+}
+
 static json_t *samples(const double *values) {
     json_t *list = json_array();
     for (int i = 0; i < HPT_SAMPLES; i++) json_array_append_new(list, json_real(values[i] * 1e3));
@@ -160,7 +179,21 @@ typedef struct kind {
     hpt_runnable runnable;
     hpt_pair pair;
     hpt_alone alone;
+    double forms_seconds, forms_bytes; /* of making all forms of X by themselves; 0: not measured */
 } kind;
+
+/* Bytes that making the forms of X has to move: X once, and what is written. */
+static double bytes_of_forms(const hpt_problem *p, hpt_error *error) {
+    const hpt_data *d = p->data;
+    double bytes = (double)(d->elements_x * hpt_number_type_bytes(d->type_x));
+    for (size_t i = 0; i < p->buffer_count; i++) {
+        size_t own;
+        const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
+        if (strcmp(name, "x_forms") == 0 && hpt_call_bytes(p->call, name, &own, NULL, error) == HPT_OK)
+            return bytes + (double)own;
+    }
+    return 0;
+}
 
 static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const kind *k,
                         const hpt_alone *baseline, const hpt_check *check, bool identical) {
@@ -169,12 +202,12 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     hpt_op_describe(v->op, &info);
     int choice, count;
     hpt_cublas_choice(b->cublas, &choice, &count);
-    json_t *row =
-        json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m", (json_int_t)s->m, "n",
-                  (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
-                  v->unchained ? "none" : "optimal", "plan", v->plan, "forms", k->forms, "ms", k->pair.median_b * 1e3,
-                  "baseline_ms", k->pair.median_a * 1e3, "ratio", k->pair.median_a / k->pair.median_b, "own_ms",
-                  k->alone.seconds * 1e3, "own_baseline_ms", baseline->seconds * 1e3);
+    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "op", info.op, "m",
+                            (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k, "scheme", v->name, "chain",
+                            v->unchained ? "none" : "optimal", "plan", v->plan, "settings", v->settings, "forms",
+                            k->forms, "ms", k->pair.median_b * 1e3, "baseline_ms", k->pair.median_a * 1e3, "ratio",
+                            k->pair.median_a / k->pair.median_b, "own_ms", k->alone.seconds * 1e3, "own_baseline_ms",
+                            baseline->seconds * 1e3);
     json_object_set_new(row, "ratio_own",
                         k->alone.seconds > 0 ? json_real(baseline->seconds / k->alone.seconds) : json_null());
     json_object_set_new(row, "rel_error", json_real(check->bad ? 99 : check->rel_error));
@@ -184,39 +217,24 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     json_object_set_new(row, "ok", json_boolean(check->bad == 0 && identical && check->rel_error <= info.bound));
     json_object_set_new(row, "identical", json_boolean(identical));
     json_object_set_new(row, "types", json_pack("[s,s,s,s]", info.type_x, info.type_y, info.type_c, info.type_forms));
+    json_object_set_new(row, "ld", json_pack("[I,I,I]", (json_int_t)s->ldx, (json_int_t)s->ldy, (json_int_t)s->ldc));
     json_object_set_new(row, "mhz", json_real(k->alone.mhz));
     json_object_set_new(row, "watt", json_real(k->alone.watt));
     json_object_set_new(row, "baseline_mhz", json_real(baseline->mhz));
     json_object_set_new(row, "baseline_watt", json_real(baseline->watt));
     json_object_set_new(row, "baseline_heuristic", json_pack("[i,i]", choice + 1, count));
+    if (k->forms_seconds > 0) {
+        json_object_set_new(row, "forms_ms", json_real(k->forms_seconds * 1e3));
+        json_object_set_new(row, "forms_of_copy", json_real(k->forms_bytes / k->forms_seconds / b->copy));
+    }
     json_object_set_new(row, "samples_ms", samples(k->pair.b));
     json_object_set_new(row, "baseline_samples_ms", samples(k->pair.a));
     return row;
 }
 
-static void print_row(const json_t *row) {
-    const char *name = json_string_value(json_object_get(row, "scheme"));
-    double ms = json_real_value(json_object_get(row, "ms"));
-    double flops = 2.0 * (double)json_integer_value(json_object_get(row, "m")) *
-                   (double)json_integer_value(json_object_get(row, "n")) *
-                   (double)json_integer_value(json_object_get(row, "k"));
-    printf("%6lld %6lld %6lld  %-16s %-8s %-8s %9.4f ms %7.1f TF/s  ratio %.3f / own %.3f  error %.2e / %.2e  %4.0f "
-           "MHz %3.0f W%s\n",
-           (long long)json_integer_value(json_object_get(row, "m")),
-           (long long)json_integer_value(json_object_get(row, "n")),
-           (long long)json_integer_value(json_object_get(row, "k")), name,
-           strcmp(json_string_value(json_object_get(row, "chain")), "none") == 0 ? "unchain" : "chained",
-           json_string_value(json_object_get(row, "forms")), ms, flops / ms * 1e-9,
-           json_real_value(json_object_get(row, "ratio")), json_number_value(json_object_get(row, "ratio_own")),
-           json_real_value(json_object_get(row, "rel_error")),
-           json_number_value(json_object_get(row, "baseline_rel_error")), json_real_value(json_object_get(row, "mhz")),
-           json_real_value(json_object_get(row, "watt")), json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK");
-    fflush(stdout);
-}
-
 static hpt_status keep_row(bench *b, json_t *row, hpt_error *error) {
     json_array_append_new(b->rows, row);
-    if (!b->json) print_row(row);
+    if (!b->json) hpt_bench_print_row(row);
     if (!b->out_file) return HPT_OK;
     char *text = json_dumps(b->rows, JSON_COMPACT);
     hpt_status status = text ? hpt_file_write(b->out_file, text, strlen(text), error) : HPT_NO_MEMORY;
@@ -238,21 +256,50 @@ done:
     return status;
 }
 
+/* The ways to run a variant that are timed. Forms that the product makes beside itself cannot be left out, so the
+ * product without forms is a call of its own that makes all of them apart. */
+static hpt_status make_kinds(bench *b, hpt_field *f, const hpt_variant *v, hpt_problem *whole, hpt_problem *apart,
+                             const hpt_data *data, kind kinds[3], size_t *count, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_check check;
+    bool identical;
+    HPT_TRY(hpt_variant_problem(apart, v, f, data, error));
+    bool forms = has_forms(apart->call);
+    *count = 0;
+    kinds[(*count)++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, whole}};
+    if (forms) {
+        HPT_TRY(check_variant(b, f, apart, &check, &identical, error)); /* and leaves the forms behind */
+        kind excluded = {.forms = "excluded", .runnable = {run_without_forms, apart}};
+        HPT_TRY(hpt_measure_quick(&excluded.forms_seconds, b->meter, (hpt_runnable){run_forms, apart}, 11, error));
+        excluded.forms_bytes = bytes_of_forms(apart, error);
+        kinds[(*count)++] = excluded;
+    } else {
+        hpt_problem_clear(apart);
+    }
+    if (b->fresh) kinds[(*count)++] = (kind){.forms = "fresh", .runnable = {run_fresh, whole}};
+done:
+    return status;
+}
+
 static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_problem problem = {0};
+    hpt_problem whole = {0}, apart = {0};
+    hpt_data data = f->data, data_apart = f->data;
+    char settings[256], settings_apart[272];
     hpt_check check;
     bool identical = false;
     kind kinds[3];
     hpt_alone alone[4] = {{0}};
     size_t count = 0;
     hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
-    HPT_TRY(hpt_variant_problem(&problem, v, f, error));
-    HPT_TRY(check_variant(b, f, &problem, &check, &identical, error));
-    bool forms = has_forms(problem.call);
-    kinds[count++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, &problem}};
-    if (forms) kinds[count++] = (kind){.forms = "excluded", .runnable = {run_without_forms, &problem}};
-    if (b->fresh) kinds[count++] = (kind){.forms = "fresh", .runnable = {run_fresh, &problem}};
+    snprintf(settings, sizeof settings, "%s%s%s", v->settings, v->settings[0] && b->settings ? "," : "",
+             b->settings ? b->settings : "");
+    snprintf(settings_apart, sizeof settings_apart, "%s%sbeside=0", settings, settings[0] ? "," : "");
+    data.settings = settings;
+    data_apart.settings = hpt_op_has_param(v->op, "beside") ? settings_apart : settings;
+    HPT_TRY(hpt_variant_problem(&whole, v, f, &data, error));
+    HPT_TRY(check_variant(b, f, &whole, &check, &identical, error));
+    HPT_TRY(make_kinds(b, f, v, &whole, &apart, &data_apart, kinds, &count, error));
     for (size_t i = 0; i < count; i++) {
         hpt_progress_say(&hpt_cli_progress, "%s: in turns with cuBLAS ...", v->name);
         HPT_TRY(hpt_measure_pair(&kinds[i].pair, b->meter, runnables[0], kinds[i].runnable, b->loaded ? 0.6 : b->load,
@@ -266,7 +313,8 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
         HPT_TRY(keep_row(b, make_row(b, f, v, &kinds[i], &alone[0], &check, identical), error));
     }
 done:
-    hpt_problem_clear(&problem);
+    hpt_problem_clear(&whole);
+    hpt_problem_clear(&apart);
     return status;
 }
 
@@ -283,6 +331,7 @@ static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
     }
     snprintf(v.name, sizeof v.name, "%s", choice.scheme);
     snprintf(v.plan, sizeof v.plan, "%s", choice.plan);
+    snprintf(v.settings, sizeof v.settings, "%s", choice.settings);
     v.unchained = choice.unchained;
     HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
     HPT_TRY(bench_variant(b, f, &v, error));
@@ -291,12 +340,17 @@ done:
     return status;
 }
 
+static int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
 static hpt_status bench_size(bench *b, const hpt_shape *shape, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_field f = {0};
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " x %" PRId64 " x %" PRId64 ": data and reference ...", shape->m,
                      shape->n, shape->k);
-    HPT_TRY(hpt_field_create(&f, b->context, b->variants[0].op, shape, (uint64_t)b->seed, b->baseline_type, error));
+    hpt_shape padded = *shape;
+    padded.ldx = padded.ldy = round_up(shape->k, b->ld_multiple); /* X is M x K, Y is N x K */
+    padded.ldc = round_up(shape->n, b->ld_multiple);
+    HPT_TRY(hpt_field_create(&f, b->context, b->variants[0].op, &padded, (uint64_t)b->seed, b->baseline_type, error));
     HPT_TRY(check_baseline(b, &f, error));
     for (size_t i = 0; i < b->variant_count; i++) {
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
@@ -312,9 +366,19 @@ done:
 static hpt_status print_document(const bench *b, hpt_error *error) {
     hpt_context_info device;
     hpt_context_describe(b->context, &device);
-    return hpt_json_print(json_pack("{s:s,s:s,s:i,s:O}", "device", device.device, "target", device.target, "cublaslt",
-                                    (int)hpt_cublas_version(b->cublas), "rows", b->rows),
+    return hpt_json_print(json_pack("{s:s,s:s,s:i,s:f,s:O}", "device", device.device, "target", device.target,
+                                    "cublaslt", (int)hpt_cublas_version(b->cublas), "copy_bytes_per_second", b->copy,
+                                    "rows", b->rows),
                           error);
+}
+
+static hpt_status write_reports(const bench *b, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    if (b->csv) HPT_TRY(hpt_bench_write_csv(b->csv, b->rows, error));
+    if (b->svg) HPT_TRY(hpt_bench_write_svg(b->svg, b->rows, error));
+    if (b->json) HPT_TRY(print_document(b, error));
+done:
+    return status;
 }
 
 hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
@@ -325,6 +389,7 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     bench *b = calloc(1, sizeof *b);
     HPT_FAIL_NO_MEMORY(b);
     b->seed = 1;
+    b->ld_multiple = 1;
     b->load = 2.2;
     b->alone = 0.2;
     HPT_FAIL_NO_MEMORY(b->rows = json_array());
@@ -336,10 +401,11 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
     HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
     HPT_TRY(open_variants(b, error));
+    HPT_TRY(hpt_measure_copy(&b->copy, b->meter, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
-    if (b->json && json_array_size(b->rows)) {
-        hpt_status printed = print_document(b, error);
-        if (status == HPT_OK) status = printed;
+    if (json_array_size(b->rows)) { /* what was measured is worth having even if something failed later */
+        hpt_status written = write_reports(b, error);
+        if (status == HPT_OK) status = written;
     }
 done:
     if (b) {

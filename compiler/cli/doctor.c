@@ -22,7 +22,7 @@ static void report(json_t *parts, bool json, const char *part, bool ok, const ch
     if (!ok) printf("               -> %s\n", remedy);
 }
 
-static bool report_nvrtc(json_t *parts, bool json) {
+static bool report_nvrtc(json_t *parts, bool json, int *version) {
     hpt_error error = {0};
     hpt_nvrtc *nvrtc = NULL;
     char what[4400];
@@ -33,6 +33,7 @@ static bool report_nvrtc(json_t *parts, bool json) {
     report(parts, json, "NVRTC", ok, ok ? what : error.message,
            "Install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc`, or set HEPTANE_NVRTC to libnvrtc.so.13. "
            "Without it only packages with cubins run (heptane compile makes them).");
+    *version = ok ? hpt_nvrtc_version(nvrtc) : 0;
     hpt_nvrtc_close(nvrtc);
     return ok;
 }
@@ -59,14 +60,26 @@ static void report_gpus(json_t *parts, bool json, const hpt_driver *driver) {
     }
 }
 
-static void report_driver(json_t *parts, bool json) {
+/* Cubins of a newer major version of CUDA do not load. */
+static void report_versions(json_t *parts, bool json, int nvrtc, int driver) {
+    char what[128];
+    if (nvrtc / 1000 <= driver / 1000) return;
+    snprintf(what, sizeof what, "NVRTC is of CUDA %d.%d, the driver only of CUDA %d.%d", nvrtc / 1000,
+             nvrtc % 1000 / 10, driver / 1000, driver % 1000 / 10);
+    report(parts, json, "versions", false, what,
+           "Use an NVRTC of the driver's major version (HEPTANE_NVRTC) or a newer driver.");
+}
+
+static void report_driver(json_t *parts, bool json, int nvrtc) {
     const hpt_driver *driver;
     hpt_error error = {0};
     if (hpt_driver_open(&driver, &error) != HPT_OK)
         report(parts, json, "driver", false, error.message,
                "Needed for a GPU only (an NVIDIA driver of CUDA 12.3 or later); kernels run in the emulator instead.");
-    else
+    else {
         report_gpus(parts, json, driver);
+        report_versions(parts, json, nvrtc, driver->version);
+    }
 }
 
 static void report_cache(json_t *parts, bool json) {
@@ -109,8 +122,9 @@ hpt_status hpt_command_doctor(int argc, char **argv, hpt_error *error) {
     if (status != HPT_OK || helped) return status;
     json_t *parts = json_array();
     if (!parts) return hpt_error_set(error, HPT_NO_MEMORY, "", "Out of memory.");
-    bool nvrtc = report_nvrtc(parts, json);
-    report_driver(parts, json);
+    int version;
+    bool nvrtc = report_nvrtc(parts, json, &version);
+    report_driver(parts, json, version);
     report_emulator(parts, json);
     report_cache(parts, json);
     bool targets = report_targets(parts, json);

@@ -85,14 +85,15 @@ void hpt_variant_close(hpt_variant *v) {
     hpt_source_clear(&v->source);
 }
 
-hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt_field *f, hpt_error *error) {
+hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt_field *f, const hpt_data *data,
+                               hpt_error *error) {
     hpt_data own = {0};
     hpt_status status = hpt_data_describe(&own, v->op, error);
     if (status != HPT_OK) return status;
     if (own.type_x != f->data.type_x || own.type_y != f->data.type_y || own.type_c != f->data.type_c ||
         own.trans_x != f->data.trans_x || own.trans_y != f->data.trans_y)
         return hpt_error_set(error, HPT_UNSUPPORTED, v->name, "Its types or layout differ from those of the others.");
-    return hpt_problem_create(out, f->context, v->op, &f->data, f->x, f->y, f->c, error);
+    return hpt_problem_create(out, f->context, v->op, data, f->x, f->y, f->c, error);
 }
 
 hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, hpt_error *error) {

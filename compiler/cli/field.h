@@ -23,6 +23,7 @@ void hpt_field_clear(hpt_field *field);
 
 typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, compiled and loaded */
     char name[128], plan[128];
+    char settings[128]; /* further parameters of the call */
     bool unchained;
     hpt_source source;
     hpt_op *op;
@@ -32,8 +33,10 @@ typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, co
 hpt_status hpt_variant_open(hpt_variant *variant, hpt_context *context, const hpt_source_options *options,
                             hpt_error *error);
 void hpt_variant_close(hpt_variant *variant);
-/* A problem on the field's memory; refuses an op of other types or layout than the field's. */
-hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, const hpt_field *field, hpt_error *error);
+/* A problem on the field's memory; refuses an op of other types or layout than the field's. `data` is the field's, or a
+ * copy with other settings that lives as long as the problem. */
+hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, const hpt_field *field,
+                               const hpt_data *data, hpt_error *error);
 
 /* Under what `heptane tune` remembers its choice for this field and an op of the same types. */
 hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, hpt_error *error);

@@ -1,6 +1,7 @@
 #include "passes/additions/additions.h"
 #include "report.h"
 #include "scheme/generating.h"
+#include "scheme/orbit.h"
 #include "verify/growth.h"
 #include <heptane/chain.h>
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct facts {
     hpt_verification verdict;
     hpt_additions additions;
     hpt_generating stored; /* forms of Y */
+    int64_t symmetries;    /* 0: not known */
     hpt_schedule *chained, *unchained;
 } facts;
 
@@ -79,6 +81,7 @@ static json_t *info_json(const hpt_scheme *s, const facts *f) {
     json_object_set_new(out, "growth", number_or_null(hpt_scheme_growth(s)));
     json_object_set_new(out, "growth_frobenius", number_or_null(hpt_scheme_growth_frobenius(s)));
     if (f->stored.count > 0) json_object_set_new(out, "stored_forms", stored_json(s, &f->stored));
+    if (f->symmetries > 0) json_object_set_new(out, "symmetries", json_integer(f->symmetries));
     if (hpt_scheme_source(s)[0]) json_object_set_new(out, "source", json_string(hpt_scheme_source(s)));
     json_object_set_new(out, "hash", json_string(hpt_scheme_hash(s)));
     return out;
@@ -112,6 +115,7 @@ static void info_print(const char *name, const hpt_scheme *s, const facts *f) {
     if (f->stored.count > 0)
         printf("; %d of Y generate the rest (%.3g times)%s", f->stored.count, memory(s, HPT_V, f->stored.count),
                f->stored.smallest ? ", and no fewer do" : "");
+    if (f->symmetries > 0) printf("\nsymmetries     %lld", (long long)f->symmetries);
     printf("\nhash           %s\n", hpt_scheme_hash(s));
 }
 
@@ -144,6 +148,7 @@ hpt_status hpt_command_info(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_scheme_verify(&f.verdict, scheme, error));
     HPT_TRY(hpt_additions_count(&f.additions, scheme, 0, error));
     HPT_TRY(hpt_scheme_generating(&f.stored, scheme, HPT_V, error));
+    HPT_TRY(hpt_orbit_symmetries(&f.symmetries, scheme, error));
     HPT_TRY(find_writes(&f, scheme, limit, error));
     if (json)
         HPT_TRY(hpt_json_print(info_json(scheme, &f), error));

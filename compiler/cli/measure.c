@@ -8,6 +8,7 @@
 
 enum { TURNS = 3, STREAM_NON_BLOCKING = 1, NVML_CLOCK_SM = 1, MOST_QUEUED = 2000 };
 static const double burst = 0.005;
+static const size_t copy_bytes = (size_t)1 << 30;
 
 typedef struct sampler { /* NVML, read by a thread of its own while work runs */
     void *library, *device;
@@ -146,6 +147,31 @@ hpt_status hpt_measure_quick(double *seconds, hpt_meter *m, hpt_runnable r, int 
     if (runs > HPT_SAMPLES) runs = HPT_SAMPLES;
     for (int i = 0; i < runs && status == HPT_OK; i++) status = time_burst(&times[i], m, r, 1, error);
     if (status == HPT_OK) *seconds = median(times, (size_t)runs);
+    return status;
+}
+
+typedef struct copy {
+    const hpt_driver *driver;
+    uint64_t from, to;
+} copy;
+
+static hpt_status run_copy(void *user, void *stream, hpt_error *error) {
+    const copy *c = user;
+    return hpt_driver_check(c->driver, c->driver->MemcpyDtoDAsync(c->to, c->from, copy_bytes, stream),
+                            "cuMemcpyDtoDAsync", error);
+}
+
+hpt_status hpt_measure_copy(double *bytes_per_second, hpt_meter *m, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    copy c = {.driver = m->driver};
+    double seconds;
+    HPT_TRY(hpt_device_alloc(m->context, &c.from, copy_bytes, error));
+    HPT_TRY(hpt_device_alloc(m->context, &c.to, copy_bytes, error));
+    HPT_TRY(hpt_measure_quick(&seconds, m, (hpt_runnable){run_copy, &c}, 11, error));
+    *bytes_per_second = 2.0 * (double)copy_bytes / seconds;
+done:
+    hpt_device_free(m->context, c.from);
+    hpt_device_free(m->context, c.to);
     return status;
 }
 

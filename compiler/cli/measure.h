@@ -38,6 +38,8 @@ typedef struct hpt_alone {
 /* Three turns over all runnables: each alone for `warm` seconds, then timed for `timed` seconds. */
 hpt_status hpt_measure_alone(hpt_alone *out, hpt_meter *meter, const hpt_runnable *runnable, size_t count, double warm,
                              double timed, hpt_error *error);
+/* Bytes per second of a large copy on the device, read and written both counted: the ceiling for the forms kernels. */
+hpt_status hpt_measure_copy(double *bytes_per_second, hpt_meter *meter, hpt_error *error);
 /* Median of a few single runs, without load: for choosing between variants. */
 hpt_status hpt_measure_quick(double *seconds, hpt_meter *meter, hpt_runnable runnable, int runs, hpt_error *error);
 

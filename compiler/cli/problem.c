@@ -22,7 +22,7 @@ static hpt_status set_shape(hpt_problem *p, hpt_error *error) {
     }
 }
 
-static bool has_param(const hpt_op *op, const char *name) {
+bool hpt_op_has_param(const hpt_op *op, const char *name) {
     for (size_t i = 0; hpt_op_param(op, i, NULL); i++)
         if (strcmp(hpt_op_param(op, i, NULL), name) == 0) return true;
     return false;
@@ -48,7 +48,7 @@ done:
 /* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
 static hpt_status set_further(hpt_problem *p, hpt_error *error) {
     hpt_status status = HPT_OK;
-    if (strcmp(p->context->backend->name, "emulator") == 0 && has_param(p->op, "cut"))
+    if (strcmp(p->context->backend->name, "emulator") == 0 && hpt_op_has_param(p->op, "cut"))
         HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
     HPT_TRY(hpt_call_set_params(p->call, p->data->settings, error));
 done:
@@ -89,6 +89,7 @@ done:
 static hpt_status set_operands(hpt_problem *p, uint64_t x, uint64_t y, uint64_t c, hpt_error *error) {
     const hpt_data *d = p->data;
     hpt_status status = HPT_OK;
+    const size_t rows = (size_t)(d->shape.m * d->shape.batch);
     p->bytes_c = d->elements_c * hpt_number_type_bytes(d->type_c);
     for (size_t i = 0; i < p->buffer_count; i++) {
         const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
@@ -96,6 +97,11 @@ static hpt_status set_operands(hpt_problem *p, uint64_t x, uint64_t y, uint64_t 
             HPT_TRY(set_buffer(p, i, name, x, d->x, d->elements_x * hpt_number_type_bytes(d->type_x), error));
         else if (strcasecmp(name, "y") == 0)
             HPT_TRY(set_buffer(p, i, name, y, d->y, d->elements_y * hpt_number_type_bytes(d->type_y), error));
+        else if (strcmp(name, "bias") == 0 && d->bias)
+            HPT_TRY(set_buffer(p, i, name, 0, d->bias, (size_t)d->shape.n * hpt_number_type_bytes(d->type_c), error));
+        else if (strcmp(name, "residual") == 0 && d->residual)
+            HPT_TRY(set_buffer(p, i, name, 0, d->residual, rows * (size_t)d->shape.n * hpt_number_type_bytes(d->type_c),
+                               error));
         else if (strcasecmp(name, "c") == 0)
             HPT_TRY(set_buffer(p, i, name, c, d->c, p->bytes_c, error));
     }

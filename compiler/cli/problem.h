@@ -27,11 +27,13 @@ typedef struct hpt_data { /* host copies of the operands and the expected result
     hpt_number_type type_x, type_y, type_c;
     hpt_number_type rounding; /* values are rounded to this before they are stored */
     bool trans_x, trans_y;
+    bool with_bias, with_residual; /* C = alpha X Y + beta C + bias (one per column) + residual (as C, packed rows) */
     double alpha, beta;
     uint64_t seed;
     const char *settings; /* further parameters of the op, "cut=0,beside=0"; may be NULL */
     size_t elements_x, elements_y, elements_c;
-    void *x, *y, *c; /* c: the start values, NULL where beta is 0 */
+    void *x, *y, *c;       /* c: the start values, NULL where beta is 0 */
+    void *bias, *residual; /* in C's type; NULL: none */
     hpt_reference reference;
 } hpt_data;
 
@@ -63,6 +65,7 @@ typedef struct hpt_problem { /* an op bound to device copies of some data */
     size_t bytes_c;
 } hpt_problem;
 
+bool hpt_op_has_param(const hpt_op *op, const char *name);
 /* Allocates, uploads, binds. x, y, c: device addresses to share, 0: own ones. */
 hpt_status hpt_problem_create(hpt_problem *out, hpt_context *context, hpt_op *op, const hpt_data *data, uint64_t x,
                               uint64_t y, uint64_t c, hpt_error *error);

@@ -89,6 +89,9 @@ static void scale(const hpt_data *d) {
         for (int64_t j = 0; j < d->shape.n; j++) {
             double *value = &r->value[i * (size_t)d->shape.n + (size_t)j];
             *value *= d->alpha;
+            if (d->bias) *value += (double)hpt_typed_get(d->bias, d->type_c, (size_t)j);
+            if (d->residual)
+                *value += (double)hpt_typed_get(d->residual, d->type_c, (size_t)(r->row[i] * d->shape.n + j));
             if (d->c) *value += d->beta * (double)hpt_typed_get(d->c, d->type_c, index_c(d, r->row[i], j));
         }
 }
@@ -140,6 +143,22 @@ hpt_status hpt_data_describe(hpt_data *d, const hpt_op *op, hpt_error *error) {
     return HPT_OK;
 }
 
+static hpt_status make_addends(hpt_data *d, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    size_t bytes = hpt_number_type_bytes(d->type_c), columns = (size_t)d->shape.n;
+    size_t rows = (size_t)(d->shape.m * d->shape.batch);
+    if (d->with_bias) {
+        HPT_FAIL_NO_MEMORY(d->bias = malloc(columns * bytes));
+        hpt_random_fill(d->bias, d->type_c, d->rounding, columns, d->seed, 4);
+    }
+    if (d->with_residual) {
+        HPT_FAIL_NO_MEMORY(d->residual = malloc(rows * columns * bytes));
+        hpt_random_fill(d->residual, d->type_c, d->rounding, rows * columns, d->seed, 5);
+    }
+done:
+    return status;
+}
+
 hpt_status hpt_data_make(hpt_data *d, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_shape *s = &d->shape;
@@ -162,6 +181,7 @@ hpt_status hpt_data_make(hpt_data *d, hpt_error *error) {
         HPT_FAIL_NO_MEMORY(d->c = malloc(d->elements_c * hpt_number_type_bytes(d->type_c)));
         hpt_random_fill(d->c, d->type_c, d->rounding, d->elements_c, d->seed, 3);
     }
+    HPT_TRY(make_addends(d, error));
     HPT_TRY(make_reference(d, error));
 done:
     if (status != HPT_OK) hpt_data_clear(d);
@@ -172,9 +192,11 @@ void hpt_data_clear(hpt_data *d) {
     free(d->x);
     free(d->y);
     free(d->c);
+    free(d->bias);
+    free(d->residual);
     free(d->reference.row);
     free(d->reference.value);
-    d->x = d->y = d->c = NULL;
+    d->x = d->y = d->c = d->bias = d->residual = NULL;
     d->reference = (hpt_reference){0};
 }
 

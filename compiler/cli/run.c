@@ -17,7 +17,7 @@ typedef struct run_options {
     int64_t device, seed, repeat;
     double alpha, beta;
     const char *settings;
-    bool json;
+    bool json, bias, residual;
     hpt_source_options source;
 } run_options;
 
@@ -50,6 +50,8 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
         {"ldc", 0, HPT_OPTION_INTEGER, &o->shape.ldc, "LD", "leading dimension of C in elements", 1, most},
         {"alpha", 0, HPT_OPTION_REAL, &o->alpha, "A", "C = A XY + B C (default 1)", 0, 0},
         {"beta", 0, HPT_OPTION_REAL, &o->beta, "B", "(default 0: C is not read)", 0, 0},
+        {"bias", 0, HPT_OPTION_FLAG, &o->bias, NULL, "add a random bias to every row of C", 0, 0},
+        {"residual", 0, HPT_OPTION_FLAG, &o->residual, NULL, "add a random matrix to C", 0, 0},
         {"target", 't', HPT_OPTION_TEXT, &o->source.emit.target, "T", "exact target; default: the GPU's, else sm_90a",
          0, 0},
         {"backend", 0, HPT_OPTION_TEXT, &o->backend, "B", "auto, gpu or emulator", 0, 0},
@@ -59,14 +61,19 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
         {"forms", 0, HPT_OPTION_TEXT, &o->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &o->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
-        {"x-transposed", 0, HPT_OPTION_FLAG, &o->source.emit.x_transposed, NULL, "X is stored K x M", 0, 0},
-        {"y-untransposed", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL,
-         "Y is stored K x N (default N x K)", 0, 0},
+        {"trans-x", 0, HPT_OPTION_FLAG, &o->source.emit.x_transposed, NULL, "X is stored K x M", 0, 0},
+        {"no-trans-y", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0,
+         0},
         {"plan", 0, HPT_OPTION_TEXT, &o->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
         {"set", 0, HPT_OPTION_TEXT, &o->settings, "NAME=N,...", "further parameters of the operation (cut=0,beside=0)",
          0, 0},
         {"shape", 0, HPT_OPTION_TEXT, &o->source.shape, "n,m,p", "shape of the scheme where its file does not tell", 0,
          0},
+        {"time-limit", 0, HPT_OPTION_REAL, &o->source.time_limit, "S", "seconds for the search of a chaining", 0, 0},
+        {"ring", 0, HPT_OPTION_TEXT, &o->source.ring, "R", "check over Z, Q, Qi, GF(p), ... (default: the smallest)", 0,
+         0},
+        {"from", 0, HPT_OPTION_TEXT, &o->source.format, "FORMAT",
+         "the scheme file's format (default: from its content)", 0, 0},
         {"seed", 0, HPT_OPTION_INTEGER, &o->seed, "S", "of the random data (default 1)", 0, 0},
         {"repeat", 0, HPT_OPTION_INTEGER, &o->repeat, "R", "run R times and compare the results bit by bit (default 1)",
          1, 1000},
@@ -155,6 +162,14 @@ done:
     return status;
 }
 
+/* The emulator does about half a GFLOP/s. */
+static void warn_if_slow(const run_options *o, const hpt_context *context) {
+    const hpt_shape *s = &o->shape;
+    double minutes = 2.0 * (double)s->m * (double)s->n * (double)s->k * (double)s->batch / 0.5e9 / 60;
+    if (strcmp(context->backend->name, "emulator") == 0 && minutes > 1)
+        fprintf(stderr, "heptane run: note: the emulator will need about %.0f minutes for this size.\n", minutes);
+}
+
 static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const hpt_data *data, const run_options *o,
                           hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -239,15 +254,24 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     HPT_TRY(hpt_context_open(&context, o.backend, (int)o.device, o.source.emit.target, error));
     hpt_context_describe(context, &device);
+    HPT_FAIL_IF(!o.source.emit.target && hpt_target_accumulators(device.target) < 1, HPT_NO_DEVICE, device.device,
+                "There are no kernels for this kind of GPU (%s); --backend emulator runs those for others.",
+                device.target);
     if (!o.source.emit.target) o.source.emit.target = device.target;
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    data = (hpt_data){
-        .shape = o.shape, .alpha = o.alpha, .beta = o.beta, .seed = (uint64_t)o.seed, .settings = o.settings};
+    data = (hpt_data){.shape = o.shape,
+                      .alpha = o.alpha,
+                      .beta = o.beta,
+                      .seed = (uint64_t)o.seed,
+                      .settings = o.settings,
+                      .with_bias = o.bias,
+                      .with_residual = o.residual};
     HPT_TRY(hpt_data_describe(&data, op, error));
     hpt_progress_say(&hpt_cli_progress, "making data and reference ...");
     HPT_TRY(hpt_data_make(&data, error));
+    warn_if_slow(&o, context);
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);
     HPT_TRY(execute(&result, context, op, &data, &o, error));
     if (o.json)

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
     (void)info, (void)kind, (void)walk;
     return remove(path);
@@ -36,7 +35,7 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
     hpt_schedule *schedule = NULL;
-    hpt_read_options reading = {0};
+    hpt_read_options reading = {.ring = o->ring, .format = o->format};
     hpt_chain_options chaining = {.time_limit = o->time_limit};
     const char *target = o->emit.target ? o->emit.target : "sm_90a";
     if (o->shape) {

@@ -10,9 +10,10 @@
 
 typedef struct hpt_source_options {
     hpt_emit_options emit;
-    const char *chain; /* "optimal" (NULL) or "none" */
-    const char *shape; /* "n,m,p" where a file does not tell; NULL */
-    double time_limit; /* of the chaining; 0: its default */
+    const char *chain;         /* "optimal" (NULL) or "none" */
+    const char *shape;         /* "n,m,p" where a file does not tell; NULL */
+    const char *ring, *format; /* of the scheme file; NULL: from its content */
+    double time_limit;         /* of the chaining; 0: its default */
 } hpt_source_options;
 
 typedef struct hpt_source {

@@ -8,7 +8,7 @@
 hpt_status hpt_command_transform(int argc, char **argv, hpt_error *error);
 
 typedef struct wishes {
-    bool lift, cyclic, transpose;
+    bool lift, cyclic, cyclic_back, transpose;
     const char *left, *middle, *right, *scale, *tensor, *sum, *along, *project, *extend;
 } wishes;
 
@@ -83,6 +83,10 @@ static hpt_status transform(hpt_scheme **s, const wishes *w, hpt_error *error) {
         HPT_TRY(hpt_scheme_cyclic(&next, *s, error));
         step_to(s, next);
     }
+    for (int i = 0; w->cyclic_back && i < 2; i++) {
+        HPT_TRY(hpt_scheme_cyclic(&next, *s, error));
+        step_to(s, next);
+    }
     if (w->transpose) {
         HPT_TRY(hpt_scheme_transpose(&next, *s, error));
         step_to(s, next);
@@ -144,6 +148,7 @@ hpt_status hpt_command_transform(int argc, char **argv, hpt_error *error) {
     const hpt_option options[] = {
         {"lift", 0, HPT_OPTION_FLAG, &w.lift, NULL, "from modulo 2 to Z or Q (Hensel)", 0, 0},
         {"cyclic", 0, HPT_OPTION_FLAG, &w.cyclic, NULL, "(n,m,p) to (m,p,n)", 0, 0},
+        {"cyclic-back", 0, HPT_OPTION_FLAG, &w.cyclic_back, NULL, "(n,m,p) to (p,n,m)", 0, 0},
         {"transpose", 0, HPT_OPTION_FLAG, &w.transpose, NULL, "(n,m,p) to (p,m,n)", 0, 0},
         {"left", 0, HPT_OPTION_TEXT, &w.left, "L", "X becomes L X M^-1, as in 1,1;0,1", 0, 0},
         {"middle", 0, HPT_OPTION_TEXT, &w.middle, "M", "Y becomes M Y N^-1", 0, 0},

@@ -15,9 +15,9 @@ enum { MOST_SIZES = 64, MOST_SCHEMES = 16, MOST_CANDIDATES = 128 };
 static const double margin = 1.01; /* a challenger must be faster by this */
 
 static const struct {
-    const char *target, *plan;
+    const char *target, *plan, *settings;
 } plans[] = {
-#define PLAN(target, plan) {target, plan},
+#define PLAN(target, plan, settings) {target, plan, settings},
 #include "plans.def"
 #undef PLAN
 };
@@ -39,6 +39,7 @@ typedef struct tuner {
 
 typedef struct champion { /* the incumbent of one size */
     hpt_variant variant;
+    hpt_data data; /* the field's, with the variant's settings */
     hpt_problem problem;
     double seconds, trivial_seconds;
     size_t tried;
@@ -65,17 +66,20 @@ static void dethrone(champion *c) {
 /* Opens a candidate and lets it stand against the incumbent. One that does not emit, compile, fit or multiply right is
  * passed over: only what goes wrong with the device itself is an error. */
 static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const char *scheme, const char *plan,
-                            bool unchained, hpt_error *error) {
+                            const char *settings, bool unchained, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_variant v = {.unchained = unchained};
+    hpt_data data = f->data;
     hpt_problem p = {0};
     hpt_pair pair;
     snprintf(v.name, sizeof v.name, "%s", scheme);
     snprintf(v.plan, sizeof v.plan, "%s", plan);
+    snprintf(v.settings, sizeof v.settings, "%s", settings);
     hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
                      (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
+    data.settings = v.settings[0] ? v.settings : NULL;
     if (hpt_variant_open(&v, t->context, &t->source, NULL) != HPT_OK) return HPT_OK;
-    if (hpt_variant_problem(&p, &v, f, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
+    if (hpt_variant_problem(&p, &v, f, &data, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
     c->tried++;
     if (!c->variant.op) {
         hpt_runnable own = {run_problem, &p};
@@ -90,7 +94,10 @@ static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const cha
     dethrone(c);
     c->seconds = pair.median_b;
     c->variant = v;
+    c->data = data;
+    c->data.settings = NULL; /* bound already */
     c->problem = p;
+    c->problem.data = &c->data;
     v = (hpt_variant){0};
     p = (hpt_problem){0};
 done:
@@ -102,10 +109,10 @@ done:
 /* First the schemes with the target's default plan, then other plans of the winner. */
 static hpt_status find_champion(tuner *t, const hpt_field *f, champion *c, hpt_error *error) {
     hpt_status status = HPT_OK;
-    HPT_TRY(challenge(t, f, c, "trivial", "", false, error));
+    HPT_TRY(challenge(t, f, c, "trivial", "", "", false, error));
     for (size_t i = 0; i < t->scheme_count; i++) {
-        HPT_TRY(challenge(t, f, c, t->schemes[i], "", false, error));
-        if (t->unchained) HPT_TRY(challenge(t, f, c, t->schemes[i], "", true, error));
+        HPT_TRY(challenge(t, f, c, t->schemes[i], "", "", false, error));
+        if (t->unchained) HPT_TRY(challenge(t, f, c, t->schemes[i], "", "", true, error));
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
                     "Interrupted; earlier sizes are kept.");
     }
@@ -116,7 +123,7 @@ static hpt_status find_champion(tuner *t, const hpt_field *f, champion *c, hpt_e
     hpt_context_describe(t->context, &device);
     for (size_t i = 0; i < HPT_COUNT(plans); i++)
         if (strcmp(plans[i].target, device.target) == 0)
-            HPT_TRY(challenge(t, f, c, winner, plans[i].plan, unchained, error));
+            HPT_TRY(challenge(t, f, c, winner, plans[i].plan, plans[i].settings, unchained, error));
     HPT_FAIL_IF(!c->variant.op, HPT_DIFFERS, "tune", "No candidate ran and multiplied right.");
 done:
     return status;
@@ -134,15 +141,17 @@ static hpt_status tune_size(tuner *t, const hpt_op *op, const hpt_shape *shape, 
         .unchained = c.variant.unchained, .ms = c.seconds * 1e3, .trivial_ms = c.trivial_seconds * 1e3};
     snprintf(choice.scheme, sizeof choice.scheme, "%s", c.variant.name);
     snprintf(choice.plan, sizeof choice.plan, "%s", c.variant.plan);
+    snprintf(choice.settings, sizeof choice.settings, "%s", c.variant.settings);
     if (!t->dry) HPT_TRY(hpt_tuned_store(t->context->cache, &key, &choice, error));
-    json_array_append_new(t->rows, json_pack("{s:I,s:I,s:I,s:s,s:s,s:s,s:f,s:f,s:I}", "m", (json_int_t)shape->m, "n",
-                                             (json_int_t)shape->n, "k", (json_int_t)shape->k, "scheme", choice.scheme,
-                                             "plan", choice.plan, "chain", choice.unchained ? "none" : "optimal", "ms",
-                                             choice.ms, "trivial_ms", choice.trivial_ms, "tried", (json_int_t)c.tried));
+    json_array_append_new(t->rows, json_pack("{s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:I}", "m", (json_int_t)shape->m,
+                                             "n", (json_int_t)shape->n, "k", (json_int_t)shape->k, "scheme",
+                                             choice.scheme, "plan", choice.plan, "settings", choice.settings, "chain",
+                                             choice.unchained ? "none" : "optimal", "ms", choice.ms, "trivial_ms",
+                                             choice.trivial_ms, "tried", (json_int_t)c.tried));
     if (!t->json)
-        printf("%6lld %6lld %6lld  %-16s %-28s %9.4f ms (trivial %.4f), %zu tried\n", (long long)shape->m,
+        printf("%6lld %6lld %6lld  %-16s %-28s %-10s %9.4f ms (trivial %.4f), %zu tried\n", (long long)shape->m,
                (long long)shape->n, (long long)shape->k, choice.scheme, choice.plan[0] ? choice.plan : "default plan",
-               choice.ms, choice.trivial_ms, c.tried);
+               choice.settings, choice.ms, choice.trivial_ms, c.tried);
 done:
     dethrone(&c);
     hpt_field_clear(&f);

@@ -49,6 +49,9 @@ static hpt_status read_line(hpt_products *products, hpt_expression_parser *parse
     if (!hpt_cursor_at_line_end(c)) return hpt_cursor_fail(c, HPT_MALFORMED, error, "The product should end here.");
     if (!product->has[0] || !product->has[1] || !product->has[2])
         return hpt_cursor_fail(c, HPT_MALFORMED, error, "This line is not a product of three forms, in a, b and c.");
+    for (int f = 0; f < 3; f++)
+        if (product->form[f].count == 0 || hpt_value_is_zero(&product->scalar))
+            return hpt_cursor_fail(c, HPT_MALFORMED, error, "Before this place, a factor is zero.");
 done:
     return status;
 }

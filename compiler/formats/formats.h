@@ -2,7 +2,8 @@
  *   - a format is one file here and one row in formats.def.
  *   - `detect` looks at content (and never at the name alone); the highest score reads, 0 means "not mine".
  *   - readers are strict: what they do not understand is an error with a place (file:line:column or array and index).
- *   - readers see bytes in memory and execute nothing. Scheme files that come as several files ask hpt_source_sibling.
+ *   - readers see bytes in memory and execute nothing. Schemes in several files find the others beside the first
+ * (siblings.h).
  */
 #ifndef HPT_FORMATS_H
 #define HPT_FORMATS_H
@@ -21,6 +22,8 @@ typedef struct hpt_input {
     const char *bytes;  /* NUL behind the last */
     size_t length;
     const hpt_read_options *options; /* never NULL */
+    const struct hpt_input *beside;  /* files in memory that stand in for those beside `path`; NULL: only the disk */
+    size_t beside_count;
 } hpt_input;
 
 typedef struct hpt_format {
@@ -33,6 +36,9 @@ typedef struct hpt_format {
 
 const hpt_format *hpt_format_find(const char *name); /* NULL if there is none */
 const hpt_format *hpt_format_at(size_t i);           /* NULL behind the last */
+
+/* Bytes in memory to a settled scheme: the format from its content, then ring and layout (settle.h). */
+hpt_status hpt_input_read(hpt_scheme **out, const hpt_input *input, hpt_error *error);
 
 /* Sets ring (options->ring, or `ring` if that is NULL), name and format of a new builder. */
 hpt_status hpt_reader_start(hpt_builder **out, const hpt_input *source, const char *format, int64_t n, int64_t m,

@@ -125,8 +125,10 @@ static void write_form(hpt_text *out, const hpt_scheme *s, hpt_factor factor, in
 hpt_status hpt_heptane_write(hpt_text *out, const hpt_scheme *s, hpt_error *error) {
     hpt_text_puts(out, "{\n \"format\": \"heptane-scheme\", \"version\": 1,\n");
     if (s->source[0]) {
-        char *quoted = json_dumps(json_string(s->source), JSON_ENCODE_ANY);
+        json_t *source = json_string(s->source);
+        char *quoted = source ? json_dumps(source, JSON_ENCODE_ANY) : NULL; /* NULL: not UTF-8 */
         hpt_text_printf(out, " \"source\": %s,\n", quoted ? quoted : "\"\"");
+        json_decref(source);
         free(quoted);
     }
     hpt_text_printf(out, " \"n\": %d, \"m\": %d, \"p\": %d, \"rank\": %d, \"ring\": \"%s\",", s->n, s->m, s->p, s->rank,

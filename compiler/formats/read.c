@@ -1,4 +1,5 @@
 /* Finds the file behind a name, the format behind its content, and the ring behind its coefficients. */
+#include "formats/archive.h"
 #include "formats/catalogue.h"
 #include "formats/formats.h"
 #include "formats/settle.h"
@@ -80,12 +81,30 @@ static hpt_status split_member(char *path, const char **member) {
     return HPT_OK;
 }
 
+hpt_status hpt_input_read(hpt_scheme **out, const hpt_input *input, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_format *format;
+    *out = NULL;
+    HPT_TRY(choose_format(&format, input, error));
+    HPT_TRY(format->read(out, input, error));
+    const hpt_read_options *o = input->options;
+    HPT_FAIL_IF(o->n && (o->n != (*out)->n || o->m != (*out)->m || o->p != (*out)->p), HPT_LIES, input->path,
+                "The file holds a scheme for %d x %d x %d, not for %d x %d x %d.", (*out)->n, (*out)->m, (*out)->p,
+                o->n, o->m, o->p);
+    HPT_TRY(hpt_scheme_settle(out, input->options, error));
+done:
+    if (status != HPT_OK) {
+        hpt_scheme_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     static const hpt_read_options none = {0};
-    char *path = strdup(name), *found = NULL, *bytes = NULL;
-    hpt_input source = {.options = options ? options : &none};
-    const hpt_format *format;
+    char *path = strdup(name), *found = NULL, *bytes = NULL, *inner_bytes = NULL, *inner_path = NULL;
+    hpt_input source = {.options = options ? options : &none}, inner;
     hpt_scheme *scheme = NULL;
     *out = NULL;
     HPT_FAIL_NO_MEMORY(path);
@@ -98,13 +117,14 @@ hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_op
     HPT_TRY(hpt_file_read(&bytes, &source.length, path, HPT_FILE_LIMIT, error));
     source.path = path;
     source.bytes = bytes;
-    HPT_TRY(choose_format(&format, &source, error));
-    HPT_TRY(format->read(&scheme, &source, error));
-    HPT_TRY(hpt_scheme_settle(&scheme, source.options, error));
+    HPT_TRY(hpt_archive_unpack(&inner, &inner_bytes, &inner_path, &source, error));
+    HPT_TRY(hpt_input_read(&scheme, &inner, error));
     *out = scheme;
     scheme = NULL;
 done:
     hpt_scheme_destroy(scheme);
+    free(inner_path);
+    free(inner_bytes);
     free(bytes);
     free(path);
     return status;

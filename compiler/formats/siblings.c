@@ -11,12 +11,22 @@ void hpt_siblings_clear(hpt_siblings *s) {
     *s = (hpt_siblings){0};
 }
 
-static hpt_status read_one(hpt_input *out, const char *path, const hpt_read_options *options, hpt_error *error) {
+static hpt_status read_one(hpt_input *out, const char *path, const hpt_input *like, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *bytes = NULL;
-    HPT_TRY(hpt_file_read(&bytes, &out->length, path, HPT_FILE_LIMIT, error));
+    for (size_t i = 0; i < like->beside_count && !bytes; i++) {
+        const hpt_input *other = &like->beside[i];
+        if (strcmp(other->path, path) != 0) continue;
+        bytes = calloc(other->length + 1, 1);
+        HPT_FAIL_NO_MEMORY(bytes);
+        memcpy(bytes, other->bytes, other->length);
+        out->length = other->length;
+    }
+    if (!bytes) HPT_TRY(hpt_file_read(&bytes, &out->length, path, HPT_FILE_LIMIT, error));
     out->bytes = bytes;
-    out->options = options;
+    out->options = like->options;
+    out->beside = like->beside;
+    out->beside_count = like->beside_count;
     out->path = strdup(path);
     HPT_FAIL_NO_MEMORY(out->path);
 done:
@@ -36,7 +46,7 @@ hpt_status hpt_siblings_read(hpt_siblings *out, const hpt_input *source, const c
     memcpy(path, source->path, length + 1);
     for (int f = 0; f < 3; f++) {
         path[length - tail - 1] = "LRP"[f];
-        HPT_TRY(read_one(&out->source[f], path, source->options, error));
+        HPT_TRY(read_one(&out->source[f], path, source, error));
     }
 done:
     if (status != HPT_OK) hpt_siblings_clear(out);
@@ -54,7 +64,7 @@ hpt_status hpt_siblings_other(hpt_siblings *out, const hpt_siblings *these, cons
         HPT_FAIL_IF(!at || snprintf(path, sizeof path, "%.*s%s%s", (int)(at - old), old, to, at + strlen(from)) >=
                                (int)sizeof path,
                     HPT_UNSUPPORTED, old, "The name has no \"%s\" in it.", from);
-        HPT_TRY(read_one(&out->source[f], path, these->source[f].options, error));
+        HPT_TRY(read_one(&out->source[f], path, &these->source[f], error));
     }
 done:
     if (status != HPT_OK) hpt_siblings_clear(out);

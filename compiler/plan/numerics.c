@@ -4,7 +4,8 @@
  * combination of products has the squared norm of its coefficients in the basis X_ij Y_kl. Rounding to a type with unit
  * roundoff u makes an independent error of root mean square 0.425 u relative to the value (measured: 1.66e-3 for bf16,
  * 2.1e-4 for f16). Errors added up: rounding of operand forms, rounding of the prefix sum at every write, and rounding
- * of the output block after every add. The bound is 1.5 times the worst output block. DESIGN section 6.
+ * of the output block after every add. The bound is 1.5 times the worst output block. A kernel that cuts its last wave
+ * adds every write in up to hpt_type_parts parts, which rounds the output more often. DESIGN section 6.
  */
 #include "plan/plan.h"
 #include <math.h>
@@ -46,6 +47,7 @@ typedef struct error_model {
     double *sum;    /* prefix sums, one per accumulator */
     double *output; /* what has been written to each block */
     double *error;  /* variance of each block's rounding at writes */
+    double *cut;    /* the same with every write in parts */
     double *rho;    /* steps x blocks */
     int32_t *at;    /* the plan's step of a product: chains may have changed places */
 } error_model;
@@ -59,6 +61,7 @@ static void product_add(double *sum, const hpt_row *u, const hpt_row *v, double 
 static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan, const hpt_plan_request *request,
                           bool full) {
     const double out_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2);
+    const double parts = hpt_type_parts(plan->c_type);
     const size_t v_entries = (size_t)plan->m * (size_t)plan->p;
     for (int32_t t = 0; t < plan->step_count; t++) {
         const hpt_step *step = &request->schedule->steps[t];
@@ -81,7 +84,10 @@ static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan,
             double *output = model->output + (size_t)write->c * model->combination;
             for (size_t e = 0; e < model->combination; e++) output[e] += weight * sum[e];
             model->error[write->c] += out_variance * weight * weight * sum_variance;
-            if (!write->first) model->error[write->c] += out_variance * dot_self(output, model->combination);
+            const double output_variance = dot_self(output, model->combination);
+            if (!write->first) model->error[write->c] += out_variance * output_variance;
+            model->cut[write->c] += out_variance * weight * weight * sum_variance;
+            if (!write->first || parts > 1) model->cut[write->c] += out_variance * output_variance * (parts + 1) / 2;
         }
     }
 }
@@ -89,9 +95,9 @@ static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan,
 static void error_sum_up(hpt_numerics *numerics, const error_model *model, const hpt_kernel_plan *plan,
                          const hpt_plan_request *request) {
     const double forms_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->forms_type), 2);
-    double worst = 0, total = 0;
+    double worst = 0, worst_cut = 0, total = 0;
     for (size_t c = 0; c < model->blocks; c++) {
-        double growth = 0, variance = model->error[c];
+        double growth = 0, variance = 0;
         for (int32_t t = 0; t < plan->step_count; t++) {
             const int32_t product = request->schedule->steps[t].product;
             const hpt_row *u = &request->u[product], *v = &request->v[product];
@@ -103,11 +109,12 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
             variance += roundings * forms_variance * rho * rho * norm2(u) * norm2(v);
         }
         numerics->growth = fmax(numerics->growth, growth);
-        worst = fmax(worst, variance / plan->m);
-        total += variance / plan->m;
+        worst = fmax(worst, (variance + model->error[c]) / plan->m);
+        worst_cut = fmax(worst_cut, (variance + model->cut[c]) / plan->m);
+        total += (variance + model->error[c]) / plan->m;
     }
     numerics->expected = sqrt(total / (double)model->blocks);
-    numerics->bound = 1.5 * sqrt(worst) + 2e-6; /* the last term: accumulation in f32 */
+    numerics->bound = fmax(1.5 * sqrt(worst), 1.25 * sqrt(worst_cut)) + 2e-6; /* the last term: accumulation in f32 */
 }
 
 hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error) {
@@ -117,14 +124,15 @@ hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_reques
     size_t numbers;
     const bool full = hpt_mul_size(&numbers, model.combination, model.blocks) && numbers <= LARGEST_MODEL;
     model.error = calloc(model.blocks, sizeof(double));
+    model.cut = calloc(model.blocks, sizeof(double));
     model.at = calloc((size_t)plan->step_count, sizeof *model.at);
     model.rho = calloc(model.blocks * (size_t)plan->step_count, sizeof(double));
     if (full) {
         model.sum = calloc(model.combination * (size_t)plan->accumulators, sizeof(double));
         model.output = calloc(numbers, sizeof(double));
     }
-    HPT_FAIL_IF(!model.error || !model.rho || !model.at || (full && (!model.sum || !model.output)), HPT_NO_MEMORY, "",
-                "Out of memory.");
+    HPT_FAIL_IF(!model.error || !model.cut || !model.rho || !model.at || (full && (!model.sum || !model.output)),
+                HPT_NO_MEMORY, "", "Out of memory.");
     for (int32_t t = 0; t < plan->step_count; t++) model.at[plan->steps[t].product] = t;
     schedule_walk(&model, plan, request, full);
     error_sum_up(&plan->numerics, &model, plan, request);
@@ -137,6 +145,7 @@ done:
     free(model.sum);
     free(model.output);
     free(model.error);
+    free(model.cut);
     free(model.rho);
     free(model.at);
     return status;

@@ -89,7 +89,7 @@ static void fills_collect(hpt_kernel_plan *plan, hpt_plan_step *step, const hpt_
             const hpt_write *write = &source->writes[j];
             if (write->weight.value != weight) continue;
             plan->targets[plan->target_count++] =
-                (hpt_target_block){write->c / plan->p, write->c % plan->p, touched[write->c]};
+                (hpt_target_block){write->c / plan->p, write->c % plan->p, touched[write->c], 0};
             touched[write->c] = true;
             fill->target_count++;
         }
@@ -134,10 +134,23 @@ static void sections_collect(hpt_kernel_plan *plan) {
     }
 }
 
+/* Fills in what needs a count per output block: most_writes_per_block, and a target's index in its chain. */
 static hpt_status writes_count(hpt_kernel_plan *plan, hpt_error *error) {
     hpt_status status = HPT_OK;
+    const size_t blocks = (size_t)plan->n * (size_t)plan->p;
+    int32_t *in_chain = hpt_arena_alloc(plan->arena, (size_t)plan->chains * blocks, sizeof *in_chain);
     int32_t *count = hpt_arena_alloc(plan->arena, (size_t)plan->n * (size_t)plan->p, sizeof *count);
     HPT_FAIL_NO_MEMORY(count);
+    HPT_FAIL_NO_MEMORY(in_chain);
+    for (int32_t s = 0; s < plan->step_count; s++) {
+        const hpt_plan_step *step = &plan->steps[s];
+        if (step->fill_count == 0) continue;
+        const hpt_fill *last = &plan->fills[step->first_fill + step->fill_count - 1];
+        for (int32_t i = plan->fills[step->first_fill].first_target; i < last->first_target + last->target_count; i++) {
+            const int32_t block = plan->targets[i].row * plan->p + plan->targets[i].col;
+            plan->targets[i].index = in_chain[(size_t)step->chain * blocks + (size_t)block]++;
+        }
+    }
     for (int32_t i = 0; i < plan->target_count; i++) {
         const int32_t writes = ++count[plan->targets[i].row * plan->p + plan->targets[i].col];
         if (writes > plan->most_writes_per_block) plan->most_writes_per_block = writes;

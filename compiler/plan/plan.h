@@ -20,6 +20,8 @@ const char *hpt_type_name(hpt_type type);
 bool hpt_type_find(hpt_type *out, const char *name);
 /* Unit roundoff: half the distance from 1 to the next number. */
 double hpt_type_roundoff(hpt_type type);
+/* Into how many parts a kernel may cut a chain along K, each of which is added to outputs of this type. */
+int hpt_type_parts(hpt_type type);
 
 typedef struct hpt_row { /* one product's coefficients on one operand, entries rising */
     int32_t count;
@@ -66,7 +68,8 @@ typedef struct hpt_fill {
 
 typedef struct hpt_target_block {
     int32_t row, col;
-    bool add; /* reduce-add; otherwise a store, the block's first touch */
+    bool add;      /* reduce-add; otherwise a store, the block's first touch */
+    int32_t index; /* writes that the same chain has made to this block before */
 } hpt_target_block;
 
 typedef struct hpt_plan_chain { /* steps of one chain; contiguous when there is one accumulator */

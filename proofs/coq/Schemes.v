@@ -22,7 +22,9 @@ Proof. now destruct (eq_dec (0 : K) 0). Qed.
 Lemma one_test A (a b : A) : (if eq_dec (1 : K) 0 then a else b) = b.
 Proof. destruct (eq_dec (1 : K) 0) as [E|]; [now destruct (one_nonzero K)|reflexivity]. Qed.
 Lemma minus_one_test A (a b : A) : (if eq_dec (- (1 : K)) 0 then a else b) = b.
-Proof. destruct (eq_dec (- (1 : K)) 0) as [E|]; [now destruct (minus_one_nonzero K)|reflexivity]. Qed.
+Proof.
+  destruct (eq_dec (- (1 : K)) 0) as [E|]; [now destruct (minus_one_nonzero K)|reflexivity].
+Qed.
 
 Ltac count_nonzeros :=
   unfold writes, unchained_writes, nonzeros; simpl;

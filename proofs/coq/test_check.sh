@@ -10,7 +10,7 @@ command -v "${COQC:-coqc}" >/dev/null 2>&1 || {
 
 # expect STATUS NAME PATTERN: check.sh on the Coq text on standard input.
 expect() {
-  rm -rf "$work/$2"
+  rm -rf "${work:?}/${2:?}"
   mkdir -p "$work/$2"
   cat >"$work/$2/Last.v"
   echo Last.v >"$work/$2/_CoqProject"

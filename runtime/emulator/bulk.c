@@ -24,6 +24,7 @@ hpt_emu_copy *hpt_emu_copy_create(hpt_emu_warp *w, const hpt_emu_instruction *i,
     copy->async = (hpt_emu_async){
         .release = release_async, .cluster = w->cta->cluster, .warp = w, .lane = lane, .instruction = i};
     copy->references = 1;
+    copy->grid_waited = w->cta->grid_waited;
     return copy;
 }
 
@@ -48,7 +49,7 @@ hpt_emu_cta *hpt_emu_bulk_range(hpt_emu_warp *w, const hpt_emu_instruction *i, u
 static bool land_store(hpt_emu_async *op) {
     hpt_emu_copy *copy = (hpt_emu_copy *)op;
     if (!copy->read) {
-        uint64_t bytes = hpt_emu_box_bytes(&copy->box);
+        uint64_t bytes = hpt_emu_box_extent(&copy->box);
         copy->staged = malloc(bytes);
         if (!copy->staged)
             op->cluster->out_of_memory = true;
@@ -110,7 +111,7 @@ void hpt_emu_copy_start_store(hpt_emu_copy *copy) {
                        .knows = w->clock,
                        .async = true,
                        .what = copy->reduces ? "A bulk reduction" : "A bulk store"};
-    hpt_emu_shared_read(copy->cta, copy->offset, (uint32_t)hpt_emu_box_bytes(&copy->box), &who);
+    hpt_emu_box_touch(copy, &who, false);
     check_order(copy);
     copy->references = 2;
     copy->next = state->copies[lane];
@@ -213,7 +214,8 @@ void hpt_emu_copy_start_load(hpt_emu_copy *copy) {
                        .knows = w->clock,
                        .async = true,
                        .what = "A bulk load"};
-    hpt_emu_shared_write(copy->cta, copy->offset, (uint32_t)hpt_emu_box_bytes(&copy->box), &who);
+    who.swizzle = copy->box.map.magic ? (uint8_t)(1 + copy->box.map.swizzle) : 0;
+    hpt_emu_box_touch(copy, &who, true);
     w->progress++;
     hpt_emu_async_add(copy->async.cluster, &copy->async);
 }
@@ -221,7 +223,7 @@ void hpt_emu_copy_start_load(hpt_emu_copy *copy) {
 static void load_into(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane, const hpt_emu_load *load,
                       uint64_t destination, uint64_t mbarrier) {
     uint32_t offset, at;
-    hpt_emu_cta *signal, *cta = hpt_emu_bulk_range(w, i, lane, destination, load->bytes, load->align, &offset);
+    hpt_emu_cta *signal, *cta = hpt_emu_bulk_range(w, i, lane, destination, load->extent, load->align, &offset);
     if (!cta || !hpt_emu_mbarrier_at(w, i, lane, mbarrier, false, &signal, &at)) return;
     if (signal != cta && !(load->pair && (signal->rank ^ cta->rank) == 1)) {
         hpt_emu_report(w, i, lane, HPT_EMU_PHASE, "A bulk load into CTA %u signals an mbarrier of CTA %u.", cta->rank,

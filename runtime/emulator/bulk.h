@@ -27,6 +27,7 @@ typedef struct hpt_emu_copy {
     uint64_t group; /* stores: number of the bulk group */
     hpt_emu_time time;
     bool read, done;
+    bool grid_waited;          /* when it was issued */
     uint8_t *staged;           /* stores: what was read from shared memory */
     const uint8_t *source;     /* copies between CTAs: shared memory of the issuer */
     struct hpt_emu_copy *next; /* stores: of the same thread */
@@ -51,7 +52,7 @@ hpt_emu_cta *hpt_emu_bulk_range(hpt_emu_warp *w, const hpt_emu_instruction *i, u
 typedef struct hpt_emu_load {
     hpt_emu_box box;
     uint64_t destination, mbarrier; /* shared::cluster addresses */
-    uint64_t bytes;
+    uint64_t extent;                /* bytes of shared memory */
     uint32_t align;
     bool multicast, pair; /* pair: .cta_group::2 */
     uint16_t mask;
@@ -63,7 +64,12 @@ typedef struct hpt_emu_load {
 void hpt_emu_start_load(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane, const hpt_emu_load *load);
 
 /* ---- bulk_box.c: moving the data ---- */
-uint64_t hpt_emu_box_bytes(const hpt_emu_box *box);
+uint64_t hpt_emu_box_bytes(const hpt_emu_box *box); /* that move: the transaction bytes of a load */
+/* From the first to the last byte in shared memory: under a swizzle, rows lie as far apart as its span, however long
+ * they are (seen on an H200). */
+uint64_t hpt_emu_box_extent(const hpt_emu_box *box);
+/* Notes the copy's access to its shared memory for the race checks. */
+void hpt_emu_box_touch(const hpt_emu_copy *copy, const hpt_emu_who *who, bool writes);
 /* global -> `to` (hpt_emu_box_bytes of it, swizzled as shared memory at `offset` would be); findings name the copy */
 void hpt_emu_box_load(const hpt_emu_copy *copy, uint8_t *to);
 void hpt_emu_box_store(const hpt_emu_copy *copy);

@@ -12,6 +12,17 @@ uint64_t hpt_emu_box_bytes(const hpt_emu_box *box) {
     return bytes;
 }
 
+static uint32_t row_pitch(const hpt_emu_map *map) {
+    return map->swizzle ? 16u << map->swizzle : (uint32_t)map->box[0] * map->element_bytes;
+}
+
+uint64_t hpt_emu_box_extent(const hpt_emu_box *box) {
+    if (!box->map.magic) return box->bytes;
+    uint64_t rows = 1;
+    for (int d = 1; d < box->map.rank; d++) rows *= box->map.box[d];
+    return rows * row_pitch(&box->map);
+}
+
 static uint32_t swizzled(uint32_t address, uint8_t swizzle) {
     static const uint32_t bits[] = {0, 0x10, 0x30, 0x70};
     return address ^ (address >> 3 & bits[swizzle]);
@@ -39,11 +50,31 @@ static bool row_of(const hpt_emu_box *box, uint32_t number, row *out) {
     if (rest) return false;
     int64_t from = box->at[0] < 0 ? -(int64_t)box->at[0] : 0, to = (int64_t)m->last[0] + 1 - box->at[0];
     if (to > m->box[0]) to = m->box[0];
-    out->linear = number * m->box[0] * m->element_bytes;
+    out->linear = number * row_pitch(m);
     out->first = (uint32_t)from;
     out->count = inside && to > from ? (uint32_t)(to - from) : 0;
     out->address = out->count ? address + (uint64_t)(box->at[0] + from) * m->element_bytes : 0;
     return true;
+}
+
+static void touch(const hpt_emu_copy *copy, uint32_t offset, uint32_t bytes, const hpt_emu_who *who, bool writes) {
+    if (writes)
+        hpt_emu_shared_write(copy->cta, offset, bytes, who);
+    else
+        hpt_emu_shared_read(copy->cta, offset, bytes, who);
+}
+
+void hpt_emu_box_touch(const hpt_emu_copy *copy, const hpt_emu_who *who, bool writes) {
+    const hpt_emu_box *box = &copy->box;
+    uint64_t bytes = hpt_emu_box_bytes(box);
+    if (bytes == hpt_emu_box_extent(box)) {
+        touch(copy, copy->offset, (uint32_t)bytes, who, writes);
+        return;
+    }
+    row r;
+    for (uint32_t number = 0; row_of(box, number, &r); number++)
+        for (uint32_t b = 0; b < box->map.box[0] * box->map.element_bytes; b += 16)
+            touch(copy, swizzled(copy->offset + r.linear + b, box->map.swizzle), 16, who, writes);
 }
 
 static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t bytes, uint8_t **state,
@@ -60,12 +91,19 @@ static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t byt
 
 static void check_source(const hpt_emu_copy *copy, uint64_t address, const uint8_t *state, uint64_t bytes) {
     hpt_emu_device *device = copy->async.cluster->run->device;
-    uint8_t all = HPT_EMU_STATE_WRITTEN, tag = hpt_emu_launch_tag(device);
-    bool fresh = false;
+    uint8_t all = HPT_EMU_STATE_WRITTEN, tag = hpt_emu_launch_tag(device->launches) | HPT_EMU_STATE_WRITTEN;
+    bool fresh = false, early = false;
+    const hpt_emu_run *run = copy->async.cluster->run;
     for (uint64_t b = 0; b < bytes; b++) {
         all &= state[b];
-        fresh |= (state[b] & 0xfe) == tag;
+        fresh |= state[b] == tag;
+        early |= hpt_emu_too_early(run, copy->grid_waited, state[b]);
     }
+    if (early)
+        hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_RACE,
+                       "A bulk load reads global memory at 0x%llx that the launch before this one writes, before "
+                       "griddepcontrol.wait.",
+                       (unsigned long long)address);
     if (!all)
         hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_UNWRITTEN,
                        "A bulk load reads global memory at 0x%llx that nothing has written.",
@@ -142,7 +180,7 @@ static bool land(const hpt_emu_copy *copy, uint64_t address, const uint8_t *byte
         memcpy(data, bytes, count);
         k->counters.bulk_store_bytes += count;
     }
-    memset(state, HPT_EMU_STATE_WRITTEN, count);
+    memset(state, HPT_EMU_STATE_WRITTEN | HPT_EMU_STATE_ASYNC | hpt_emu_launch_tag(k->run->device->launches), count);
     hpt_emu_landed(k, *owner, address, count, copy->reduces);
     return true;
 }

@@ -15,11 +15,11 @@ static hpt_emu_step run_load(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     HPT_FOR_LANES(lane, mask) {
         hpt_emu_load load = {.align = 16, .multicast = i->modifier[1] == 0};
         load.box.address = hpt_emu_address(w, &i->op[1], lane);
-        load.box.bytes = load.bytes = (u32)hpt_emu_get(w, &i->op[2], lane);
+        load.box.bytes = load.extent = (u32)hpt_emu_get(w, &i->op[2], lane);
         load.destination = hpt_emu_address(w, &i->op[0], lane);
         load.mbarrier = hpt_emu_address(w, &i->op[3], lane);
         if (load.multicast) load.mask = (u16)hpt_emu_get(w, &i->op[4], lane);
-        if (check_size(w, i, lane, load.bytes, load.box.address)) hpt_emu_start_load(w, i, lane, &load);
+        if (check_size(w, i, lane, load.extent, load.box.address)) hpt_emu_start_load(w, i, lane, &load);
     }
     return HPT_EMU_NEXT;
 }
@@ -40,7 +40,7 @@ static hpt_emu_step run_shared(hpt_emu_warp *w, const hpt_emu_instruction *i, ui
         uint64_t bytes = (u32)hpt_emu_get(w, &i->op[2], lane);
         hpt_emu_cta *cta = hpt_emu_bulk_range(w, i, lane, hpt_emu_address(w, &i->op[1], lane), bytes, 16, &offset);
         if (!cta || !check_size(w, i, lane, bytes, 0)) continue;
-        hpt_emu_load load = {.align = 16, .bytes = bytes, .reduces = reduces};
+        hpt_emu_load load = {.align = 16, .extent = bytes, .reduces = reduces};
         load.box.bytes = bytes;
         load.destination = hpt_emu_address(w, &i->op[0], lane);
         load.mbarrier = hpt_emu_address(w, &i->op[3], lane);

@@ -17,13 +17,6 @@ static bool read_map(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lan
                        box->map.rank, op->count);
         return false;
     }
-    uint32_t inner = box->map.box[0] * box->map.element_bytes;
-    if (box->map.swizzle && inner != 16u << box->map.swizzle) {
-        hpt_emu_report(w, i, lane, HPT_EMU_DESCRIPTOR,
-                       "Box rows of %u bytes under a swizzle of %u bytes are not modelled.", inner,
-                       16u << box->map.swizzle);
-        return false;
-    }
     for (uint32_t d = 0; d < op->count; d++) box->at[d] = (int32_t)(u32)hpt_emu_get(w, &op->items[d], lane);
     return true;
 }
@@ -34,7 +27,7 @@ static hpt_emu_step run_load(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     HPT_FOR_LANES(lane, mask) {
         hpt_emu_load load = {.align = 128, .multicast = m[3] == 0, .pair = m[4] == 1};
         if (!read_map(w, i, lane, &i->op[1], &load.box)) continue;
-        load.bytes = hpt_emu_box_bytes(&load.box);
+        load.extent = hpt_emu_box_extent(&load.box);
         load.destination = hpt_emu_address(w, &i->op[0], lane);
         load.mbarrier = hpt_emu_address(w, &i->op[2], lane);
         if (load.multicast) load.mask = (u16)hpt_emu_get(w, &i->op[3], lane);
@@ -62,7 +55,7 @@ static void start_store(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t 
             return;
         }
     hpt_emu_cta *cta =
-        hpt_emu_bulk_range(w, i, lane, hpt_emu_address(w, &i->op[1], lane), hpt_emu_box_bytes(&box), 128, &offset);
+        hpt_emu_bulk_range(w, i, lane, hpt_emu_address(w, &i->op[1], lane), hpt_emu_box_extent(&box), 128, &offset);
     hpt_emu_copy *copy = cta ? hpt_emu_copy_create(w, i, lane) : NULL;
     if (!copy) return;
     copy->box = box;

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t hpt_emu_random_next(hpt_emu_random *random) { /* splitmix64 */
-    uint64_t z = random->state += 0x9e3779b97f4a7c15ull;
+uint64_t hpt_emu_draw(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
 }
+
+uint64_t hpt_emu_random_next(hpt_emu_random *random) { return hpt_emu_draw(&random->state); }
 
 uint32_t hpt_emu_random_below(hpt_emu_random *random, uint32_t limit) {
     return (uint32_t)((hpt_emu_random_next(random) >> 32) * limit >> 32);
@@ -103,6 +105,8 @@ static bool make_warp(hpt_emu_warp *w, hpt_emu_cta *cta, uint32_t index, uint32_
     return true;
 }
 
+enum { SM_REGISTERS = 65536 };
+
 static bool make_cta(hpt_emu_cta *cta, hpt_emu_cluster *k, uint32_t rank) {
     const hpt_launch *n = k->run->launch;
     uint32_t per[3] = {n->grid[0] / n->cluster[0], n->grid[1] / n->cluster[1], n->grid[2] / n->cluster[2]};
@@ -124,11 +128,16 @@ static bool make_cta(hpt_emu_cta *cta, hpt_emu_cluster *k, uint32_t rank) {
         cta->barriers[b].clock = calloc(2 * (size_t)k->clock_size, sizeof(hpt_emu_time));
         if (!cta->barriers[b].clock) return false;
     }
+    const hpt_ptx_function *f = k->run->program->function;
+    uint32_t each = SM_REGISTERS / threads / 8 * 8;
+    bool known = f->max_threads[0] || f->required_threads[0];
+    cta->registers_free = 0;
     for (; cta->warp_count < k->warps_per_cta; cta->warp_count++)
         if (!make_warp(&cta->warps[cta->warp_count], cta, cta->warp_count, threads)) {
             cta->warp_count++;
             return false;
         }
+    for (uint32_t v = 0; v < cta->warp_count; v++) cta->warps[v].register_count = !known ? 0 : each > 255 ? 255 : each;
     return true;
 }
 
@@ -200,13 +209,35 @@ static bool may_run(const hpt_emu_cluster *k, const hpt_emu_warp *w) {
     return w->live && !(w->stuck && w->blocked_epoch == k->epoch);
 }
 
+/* Some seeds favour one CTA and let one warp lag far behind, so that distances grow as they rarely do by chance. */
+static void draw_favourites(hpt_emu_cluster *k) {
+    enum { STRETCH = 3000 };
+    k->picks_left = 1 + hpt_emu_random_below(&k->random, STRETCH);
+    bool biased = k->run->seed % 3 != 0;
+    k->favourite = biased ? hpt_emu_random_below(&k->random, k->size) : k->size;
+    k->lazy = biased ? hpt_emu_random_below(&k->random, k->warp_total) : k->warp_total;
+}
+
 static hpt_emu_warp *choose_warp(hpt_emu_cluster *k) {
+    if (k->picks_left-- == 0) draw_favourites(k);
     uint32_t start = hpt_emu_random_below(&k->random, k->warp_total);
+    bool bends =
+        hpt_emu_random_below(&k->random, 32) == 0; /* the rules below do not hold always, or spins would starve */
+    if (!bends && k->size > 1 && k->favourite < k->size) {
+        hpt_emu_cta *cta = &k->ctas[k->favourite];
+        for (uint32_t n = 0; n < cta->warp_count; n++) {
+            hpt_emu_warp *w = &cta->warps[(start + n) % cta->warp_count];
+            if (may_run(k, w) && w->number != k->lazy) return w;
+        }
+    }
+    hpt_emu_warp *last = NULL;
     for (uint32_t n = 0; n < k->warp_total; n++) {
         hpt_emu_warp *w = warp_of(k, (start + n) % k->warp_total);
-        if (may_run(k, w)) return w;
+        if (!may_run(k, w)) continue;
+        if (bends || w->number != k->lazy) return w;
+        last = w;
     }
-    return NULL;
+    return last;
 }
 
 static const hpt_emu_instruction *place_of(const hpt_emu_warp *w) {

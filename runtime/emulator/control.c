@@ -231,16 +231,30 @@ static hpt_emu_step run_proxy_fence(hpt_emu_warp *w, const hpt_emu_instruction *
 
 static hpt_emu_step run_grid_wait(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     (void)i, (void)mask;
-    w->grid_waited = true;
+    w->cta->grid_waited = true;
     return HPT_EMU_NEXT;
 }
 
-/* setmaxnreg: the amount is checked; all warps of the warpgroup are expected to follow */
+/* setmaxnreg moves registers between warps and the pool of the CTA; taking blocks until there are enough. How many a
+ * CTA starts with is known where the kernel states its number of threads: then all of the multiprocessor's. */
 static hpt_emu_step run_setmaxnreg(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    hpt_emu_cta *cta = w->cta;
     uint64_t count = hpt_emu_uniform(w, i, &i->op[0], mask);
+    bool takes = i->modifier[0] == 0;
     if (count < 24 || count > 256 || count % 8)
         hpt_emu_report(w, i, hpt_emu_first(mask), HPT_EMU_OPERAND,
                        "setmaxnreg takes 24 to 256 in steps of 8, not %llu.", (unsigned long long)count);
+    if (!w->register_count) return HPT_EMU_NEXT;
+    if (takes ? count < w->register_count : count > w->register_count)
+        hpt_emu_report(w, i, hpt_emu_first(mask), HPT_EMU_OPERAND,
+                       "setmaxnreg.%s %llu: the warp already has %u registers per thread.", takes ? "inc" : "dec",
+                       (unsigned long long)count, w->register_count);
+    if (takes && count > w->register_count && cta->registers_free < (count - w->register_count) * HPT_LANES)
+        return hpt_emu_block(w, HPT_EMU_WAIT_OTHER, 0, count,
+                             "registers that other warps have to give up first (setmaxnreg)");
+    cta->registers_free = (uint32_t)(cta->registers_free + (w->register_count - count) * HPT_LANES);
+    w->register_count = (uint32_t)count;
+    w->progress++;
     return HPT_EMU_NEXT;
 }
 

@@ -7,9 +7,9 @@
 
 enum { HPT_EMU_LINE = 128 }; /* landed bytes are counted by lines of so many bytes */
 
-/* state of a byte of global memory: bit 0: it holds data; the others: the tag of the launch that wrote it last through
- * the generic proxy, 0 for none */
-enum { HPT_EMU_STATE_WRITTEN = 1, HPT_EMU_STATE_TAGS = 126 };
+/* State of a byte of global memory: bit 0: it holds data; bit 1: a bulk copy wrote it; the others: the tag of the
+ * launch that wrote it last, 0 for none. */
+enum { HPT_EMU_STATE_WRITTEN = 1, HPT_EMU_STATE_TAGS = 62, HPT_EMU_STATE_ASYNC = 2 };
 
 struct hpt_emu_allocation {
     hpt_device_ptr address;
@@ -33,8 +33,11 @@ struct hpt_backend_device {
     bool proxy_fenced; /* some thread of this launch executed fence.proxy.async */
 };
 
-static inline uint8_t hpt_emu_launch_tag(const hpt_emu_device *device) {
-    return (uint8_t)((device->launches % HPT_EMU_STATE_TAGS + 1) << 1);
+static inline uint8_t hpt_emu_launch_tag(uint64_t launch) { return (uint8_t)((launch % HPT_EMU_STATE_TAGS + 1) << 2); }
+/* The byte comes from the launch before this one, which may still run: nothing of it is visible before
+ * griddepcontrol.wait. */
+static inline bool hpt_emu_too_early(const hpt_emu_run *run, bool waited, uint8_t state) {
+    return run->overlap && !waited && (state & 0xfc) == hpt_emu_launch_tag(run->device->launches - 1);
 }
 
 hpt_status hpt_emu_alloc(hpt_emu_device *device, hpt_emu_allocation **out, size_t bytes, hpt_error *error);

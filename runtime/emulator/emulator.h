@@ -64,6 +64,9 @@ void hpt_emu_finding_print(hpt_text *out, const hpt_emu_finding *finding);
  * uploads and fills do not count. Exact for ranges that begin and end at multiples of 128. */
 uint64_t hpt_emu_landed_bytes(const hpt_emu_device *device, hpt_device_ptr address, size_t bytes);
 
+/* splitmix64: the one random generator of the emulator */
+uint64_t hpt_emu_draw(uint64_t *state);
+
 json_t *hpt_emu_counters_json(const hpt_emu_counters *counters);
 json_t *hpt_emu_finding_json(const hpt_emu_finding *finding);
 

@@ -124,6 +124,7 @@ typedef struct hpt_emu_granule {
     hpt_emu_time write_time;
     uint32_t write_tick; /* when, in the cluster's ticks */
     uint8_t write_lane;
+    uint8_t swizzle; /* 1 + that of the tensor copy that wrote it; 0: not known */
     uint16_t reader[HPT_EMU_READERS];
     uint16_t read_mask[HPT_EMU_READERS];
     hpt_emu_time read_time[HPT_EMU_READERS];
@@ -180,6 +181,7 @@ struct hpt_emu_warp {
     uint32_t fragment_count;
     hpt_emu_fragment fragment[HPT_LANES]; /* [0] is the one that runs, the others in no order */
     uint32_t carry;                       /* add.cc and the like: one bit per lane */
+    uint32_t register_count;              /* per thread, for setmaxnreg; 0: not modelled */
     bool relaxed;                         /* its fragments run in any order: the last resort before a deadlock */
     uint64_t blocked_epoch;               /* the cluster's when it last could not go on */
     bool stuck;
@@ -189,7 +191,6 @@ struct hpt_emu_warp {
     uint32_t fence_tick[HPT_LANES]; /* last fence.proxy.async */
     uint32_t cluster_phase;         /* of the last barrier.cluster.arrive */
     uint32_t cluster_arrived;       /* lanes that have arrived and not yet waited */
-    bool grid_waited;               /* griddepcontrol.wait */
     struct hpt_emu_wgmma_state *wgmma;
     struct hpt_emu_bulk_state *bulk; /* of its 32 threads */
     void *small;                     /* its cp.async copies */
@@ -210,7 +211,9 @@ struct hpt_emu_cta {
     hpt_emu_named_barrier barriers[HPT_EMU_BARRIERS];
     hpt_emu_warp *warps;
     uint32_t warp_count, warps_done;
-    void *tensor_memory; /* tcgen05: made on first use */
+    bool grid_waited;        /* griddepcontrol.wait was executed */
+    uint32_t registers_free; /* of the CTA's pool, for setmaxnreg */
+    void *tensor_memory;     /* tcgen05: made on first use */
 };
 
 typedef struct hpt_emu_random {
@@ -243,7 +246,9 @@ struct hpt_emu_cluster {
     uint32_t cluster_arrived, cluster_generation;
     hpt_emu_time *cluster_clock, *cluster_clock_done;
     hpt_emu_counters counters;
-    uint64_t quiet; /* instructions since anything changed */
+    uint64_t quiet;           /* instructions since anything changed */
+    uint32_t favourite, lazy; /* a CTA whose warps run more often, a warp that hardly runs; drawn anew now and then */
+    uint32_t picks_left;
     uint32_t live_threads;
     bool out_of_memory;
 };
@@ -313,6 +318,7 @@ typedef struct hpt_emu_who { /* the one that reads or writes */
     const hpt_emu_time *knows; /* what it has synchronised with; NULL: no check */
     bool async;                /* through the asynchronous proxy */
     const char *what;          /* "wgmma", "bulk store" */
+    uint8_t swizzle;           /* of a tensor copy, 1 + its number */
 } hpt_emu_who;
 void hpt_emu_shared_read(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, const hpt_emu_who *who);
 void hpt_emu_shared_write(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, const hpt_emu_who *who);

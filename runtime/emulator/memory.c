@@ -113,6 +113,11 @@ static uint8_t *global_lane(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
     }
     if (how & HPT_EMU_READ) {
         k->counters.load_bytes += bytes;
+        if (hpt_emu_too_early(k->run, w->cta->grid_waited, state[0]))
+            hpt_emu_report(
+                w, i, lane, HPT_EMU_RACE,
+                "%s reads global memory at 0x%llx that the launch before this one writes, before griddepcontrol.wait.",
+                action(how), (unsigned long long)address);
         for (uint32_t b = 0; b < bytes; b++) {
             if (state[b] & HPT_EMU_STATE_WRITTEN) continue;
             hpt_emu_report(w, i, lane, HPT_EMU_UNWRITTEN, "%s reads global memory at 0x%llx that nothing has written.",
@@ -121,7 +126,7 @@ static uint8_t *global_lane(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
         }
     }
     if (how & HPT_EMU_WRITE) {
-        memset(state, HPT_EMU_STATE_WRITTEN | hpt_emu_launch_tag(k->run->device), bytes);
+        memset(state, HPT_EMU_STATE_WRITTEN | hpt_emu_launch_tag(k->run->device->launches), bytes);
         k->counters.store_bytes += bytes;
         hpt_emu_landed(k, k->recent, address, bytes, how & HPT_EMU_READ);
         w->progress++;

@@ -25,7 +25,7 @@ float hpt_minifloat_to(uint8_t bits, hpt_minifloat format) {
 
 uint8_t hpt_minifloat_from(float value, hpt_minifloat format) {
     int m = formats[format].mantissa_bits, e = formats[format].exponent_bits;
-    uint8_t sign = signbit(value) ? (uint8_t)(1 << (m + e)) : 0;
+    uint8_t sign = (uint8_t)(signbit(value) ? 1 << (m + e) : 0);
     float size = fabsf(value);
     if (isnan(value)) return formats[format].nan ? formats[format].nan : formats[format].largest;
     if (size >= hpt_minifloat_to(formats[format].largest, format)) return (uint8_t)(sign | formats[format].largest);

@@ -63,6 +63,8 @@ static bool in_bounds(const hpt_emu_matrix *m, uint32_t address, const hpt_emu_w
 bool hpt_emu_matrix_read(const hpt_emu_matrix *m, uint32_t mn_count, uint32_t k_count, float *out,
                          const hpt_emu_who *who) {
     uint32_t unit = 16 / hpt_emu_format_bytes(m->format);
+    static const char *const names[] = {"none", "32 bytes", "64 bytes", "128 bytes"};
+    bool mismatched = false;
     uint32_t mn_step = m->mn_major ? unit : 1, k_step = m->mn_major ? 1 : unit;
     for (uint32_t mn = 0; mn < mn_count; mn += mn_step)
         for (uint32_t k = 0; k < k_count; k += k_step) {
@@ -70,6 +72,13 @@ bool hpt_emu_matrix_read(const hpt_emu_matrix *m, uint32_t mn_count, uint32_t k_
             float values[16];
             if (!in_bounds(m, address, who)) return false;
             hpt_emu_shared_read(m->cta, address, 16, who);
+            uint8_t written = m->cta->granules[address / 16].swizzle;
+            if (written && written != m->swizzle + 1 && !mismatched) {
+                mismatched = true;
+                hpt_emu_report(who->warp, who->instruction, who->lane, HPT_EMU_DESCRIPTOR,
+                               "%s reads shared memory at 0x%x with a swizzle of %s that a tensor copy wrote with %s.",
+                               who->what, address, names[m->swizzle], names[written - 1]);
+            }
             hpt_emu_format_unpack(m->format, m->cta->shared + address, values);
             if (!m->mn_major)
                 memcpy(out + (size_t)mn * k_count + k, values, unit * sizeof *values);

@@ -118,6 +118,7 @@ void hpt_emu_shared_write(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, con
         g->write_tick = tick;
         g->write_warp = who->async ? 0 : (uint16_t)(who->warp->number + 1);
         g->write_lane = (uint8_t)who->lane;
+        g->swizzle = who->swizzle;
     }
 }
 

@@ -17,12 +17,18 @@ struct hpt_context {
     hpt_backend_device *device;
     hpt_device_info info;
     hpt_cache *cache;
-    pthread_mutex_t lock; /* guards nvrtc */
+    pthread_mutex_t lock; /* guards nvrtc and the kernels' fit */
     hpt_nvrtc *nvrtc;     /* opened when first needed */
 };
 
+typedef struct hpt_fit { /* how many clusters of the last launch shape fit: the driver takes long to say */
+    uint32_t block[3], cluster[3], shared_bytes;
+    int clusters; /* 0: not asked yet */
+} hpt_fit;
+
 typedef struct hpt_kernel {
     hpt_backend_module *module;
+    hpt_fit fit; /* guarded by the context's lock */
     int64_t registers, spill_bytes;
     const char *origin; /* "nvrtc", "cache", "package" */
     char source_hash[HPT_HASH_LENGTH];

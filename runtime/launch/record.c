@@ -35,7 +35,29 @@ static hpt_status eval_u32(uint32_t *out, const scope *s, const hpt_formula *for
 }
 
 /* ---- the launch shape ---- */
-static hpt_status launch_shape(hpt_launch *launch, scope *s, hpt_backend_module *module, const hpt_backend *backend) {
+static bool same_shape(const hpt_fit *fit, const hpt_launch *launch) {
+    return fit->clusters > 0 && fit->shared_bytes == launch->shared_bytes &&
+           memcmp(fit->block, launch->block, sizeof fit->block) == 0 &&
+           memcmp(fit->cluster, launch->cluster, sizeof fit->cluster) == 0;
+}
+
+static hpt_status count_clusters(int *out, hpt_context *context, hpt_kernel *kernel, const hpt_launch *launch,
+                                 hpt_error *error) {
+    hpt_status status = HPT_OK;
+    pthread_mutex_lock(&context->lock);
+    if (!same_shape(&kernel->fit, launch)) {
+        int clusters = 0;
+        status = context->backend->max_clusters(kernel->module, launch, &clusters, error);
+        kernel->fit = (hpt_fit){.shared_bytes = launch->shared_bytes, .clusters = status == HPT_OK ? clusters : 0};
+        memcpy(kernel->fit.block, launch->block, sizeof kernel->fit.block);
+        memcpy(kernel->fit.cluster, launch->cluster, sizeof kernel->fit.cluster);
+    }
+    *out = kernel->fit.clusters;
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
+static hpt_status launch_shape(hpt_launch *launch, scope *s, hpt_context *context, hpt_kernel *kernel) {
     hpt_status status = HPT_OK;
     hpt_error *error = s->error;
     const hpt_manifest *m = s->m;
@@ -48,7 +70,7 @@ static hpt_status launch_shape(hpt_launch *launch, scope *s, hpt_backend_module 
     }
     HPT_TRY(eval_u32(&launch->shared_bytes, s, m->shared, 0, 1 << 20, "Dynamic shared memory"));
     launch->overlap = m->overlap;
-    HPT_TRY(backend->max_clusters(module, launch, &clusters, error));
+    HPT_TRY(count_clusters(&clusters, context, kernel, launch, error));
     HPT_FAIL_IF(clusters < 1, HPT_UNSUPPORTED, m->folder,
                 "The kernel does not fit on this device (%u bytes of shared memory, clusters of %u).",
                 launch->shared_bytes, launch->cluster[0] * launch->cluster[1] * launch->cluster[2]);
@@ -174,7 +196,7 @@ hpt_status hpt_record_build(hpt_record *out, bool *skipped, const hpt_call *call
         hpt_values_set(&s.values, (int)i, value);
     }
     hpt_values_set(&s.values, m->sms, call->op->context->info.sms);
-    HPT_TRY(launch_shape(&record.launch, &s, record.module, call->op->context->backend));
+    HPT_TRY(launch_shape(&record.launch, &s, call->op->context, &call->op->kernel[index]));
     size_t before = violations->length;
     HPT_TRY(hpt_requirements_check(violations, m->require, m->require_count, &m->names, &s.values, error));
     HPT_TRY(eval(&value, &s, m->skip));

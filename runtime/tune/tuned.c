@@ -41,13 +41,16 @@ bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tun
     const json_t *item = name.failed ? NULL : json_object_get(json_object_get(root, "choices"), name.data);
     const char *scheme = json_string_value(json_object_get(item, "scheme"));
     const char *plan = json_string_value(json_object_get(item, "plan"));
-    bool found = scheme && plan && strlen(scheme) < HPT_TUNED_TEXT && strlen(plan) < HPT_TUNED_TEXT;
+    const char *settings = json_string_value(json_object_get(item, "settings"));
+    bool found = scheme && plan && settings && strlen(scheme) < HPT_TUNED_TEXT && strlen(plan) < HPT_TUNED_TEXT &&
+                 strlen(settings) < HPT_TUNED_TEXT;
     if (found) {
         *out = (hpt_tuned_choice){.unchained = json_is_true(json_object_get(item, "unchained")),
                                   .ms = json_number_value(json_object_get(item, "ms")),
                                   .trivial_ms = json_number_value(json_object_get(item, "trivial_ms"))};
         snprintf(out->scheme, sizeof out->scheme, "%s", scheme);
         snprintf(out->plan, sizeof out->plan, "%s", plan);
+        snprintf(out->settings, sizeof out->settings, "%s", settings);
     }
     hpt_text_clear(&name);
     json_decref(root);
@@ -64,8 +67,9 @@ hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, con
                 hpt_cache_problem(cache));
     root = load(cache);
     key_text(&name, key);
-    json_t *item = json_pack("{s:s,s:s,s:b,s:f,s:f}", "scheme", choice->scheme, "plan", choice->plan, "unchained",
-                             choice->unchained, "ms", choice->ms, "trivial_ms", choice->trivial_ms);
+    json_t *item =
+        json_pack("{s:s,s:s,s:s,s:b,s:f,s:f}", "scheme", choice->scheme, "plan", choice->plan, "settings",
+                  choice->settings, "unchained", choice->unchained, "ms", choice->ms, "trivial_ms", choice->trivial_ms);
     HPT_FAIL_IF(name.failed || !item || json_object_set_new(json_object_get(root, "choices"), name.data, item) != 0,
                 HPT_NO_MEMORY, "tuned.json", "Out of memory.");
     HPT_FAIL_NO_MEMORY(text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS));

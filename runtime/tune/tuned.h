@@ -18,7 +18,7 @@ typedef struct hpt_tuned_key {
 } hpt_tuned_key;
 
 typedef struct hpt_tuned_choice {
-    char scheme[HPT_TUNED_TEXT], plan[HPT_TUNED_TEXT];
+    char scheme[HPT_TUNED_TEXT], plan[HPT_TUNED_TEXT], settings[HPT_TUNED_TEXT]; /* settings: parameters of the call */
     bool unchained;
     double ms, trivial_ms; /* as measured when it was chosen */
 } hpt_tuned_choice;

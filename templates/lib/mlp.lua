@@ -47,7 +47,7 @@ end
 function M.cut(b)
   if b.has_cut then return end
   b.has_cut = true
-  M.param(b, "cut", "the last wave of a product is shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1)
+  M.param(b, "cut", "the last wave of a product is shared out over the GPU where that is faster: 0 never, 1 so that results stay the same bit by bit, 2 in any order", 0, 1)
 end
 function M.rule(b, that, message) O.append(b.require, {that = that, message = message}) end
 
@@ -123,6 +123,9 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
   O.append(b.steps, {package = name, phase = "prepare", when = table.concat(given, " && "), bind = bind})
 end
 
+-- Counters of a product: see kernels/gemm/sync.cuh.tmpl.
+local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", 1 + more + plan.scheme.n * plan.scheme.p) end
+
 -- Forms of X -> forms of the activations
 function M.gate_up(b, x_role, act_role)
   local plan, slots = b.plan, #b.plan.x.slots
@@ -135,7 +138,7 @@ function M.gate_up(b, x_role, act_role)
   if x_role then M.buffer(b, "x_forms", x_role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots)) end
   M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
   M.buffer(b, "sums", "workspace", b.settings.sums, b.fused.variant.sums_bytes(b.fused))
-  M.buffer(b, "sync_gate_up", "workspace", "u32", "256 + 4 * max(sms, 2)", 0, true)
+  M.buffer(b, "sync_gate_up", "workspace", "u32", sync_bytes(plan, 1), 0, true)
   M.cut(b)
   overflow(b)
   local bind = {
@@ -174,7 +177,7 @@ function M.down(b, act_role)
   M.let(b, "direct", "c_aligned && !has_down_bias && !has_add")
   M.let(b, "ldt", "round_up(hidden, 64)")
   M.buffer(b, "product", "workspace", plan.c_type, string.format("direct ? 0 : %d * m * ldt", element), "direct")
-  M.buffer(b, "sync", "workspace", "u32", 256, 0, true)
+  M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
   M.rule(b, "ldc >= hidden", "c: ldc is smaller than a row")
   M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
   M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")

@@ -18,7 +18,7 @@ local function params(plan)
     P("ldr", "elements from one row of the residual to the next", 1, "n"),
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
-    P("cut", "the last wave's chains are shared out over the GPU: 0 never, 1 where results stay the same bit by bit, 2 wherever it is faster", 0, 1),
+    P("cut", "the last wave's chains are shared out over the GPU where that is faster: 0 never, 1 so that results stay the same bit by bit, 2 in any order", 0, 1),
     P("beside", "forms of X that idle warps make while the product runs: 0 none, 1 those of later rows, 2 all", 0, 1),
   }
 end
@@ -77,7 +77,8 @@ local function buffers(plan, y_plain)
     forms("x_forms", "workspace", "x", "block_m"),
     {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
-    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, bytes = "256 + 4 * ceil_div(block_m, 128)"},
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, 
+     bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", 1 + plan.scheme.n * plan.scheme.p)},
   }
 end
 

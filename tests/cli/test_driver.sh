@@ -19,6 +19,10 @@ code 0 "$HEPTANE" doctor
 grep -c 'Stub GPU, sm_90a, 132 multiprocessors' "$folder/out" >/dev/null || fail "doctor does not see the GPU"
 code 0 "$HEPTANE" emit strassen --op gemm --target sm_90a -o "$folder/op"
 
+STUB_DRIVER=12040 "$HEPTANE" doctor | grep -c '^no *versions *NVRTC is of CUDA 13' >/dev/null || echo "note: NVRTC is not of CUDA 13"
+STUB_TARGET=12.0 code 5 "$HEPTANE" run "$folder/op" --backend gpu
+says 'no kernels for this kind of GPU'
+
 # nothing is multiplied, so the poison must be seen and the answer must be no
 code 1 "$HEPTANE" run "$folder/op" -m 100 -n 72 -k 65 --backend gpu --json --repeat 2
 says 'bad elements'
@@ -35,8 +39,8 @@ code 2 "$HEPTANE" run "$folder/op" -m 10 -n 10 -k 10 --ldx 5
 code 2 "$HEPTANE" run "$folder/op" -m 0
 code 5 "$HEPTANE" run "$folder/op" --backend gpu --device 3
 code 5 "$HEPTANE" run "$folder/op" --backend gpu --target sm_100a
-STUB_TARGET=8.0 code 3 "$HEPTANE" run "$folder/op" --backend gpu
-says 'sm_90a'
+STUB_TARGET=10.0 code 3 "$HEPTANE" run "$folder/op" --backend gpu
+says 'The package is for sm_90a'
 STUB_NONE=1 code 5 "$HEPTANE" run "$folder/op" --backend gpu
 for call in cuMemAlloc cuMemcpyHtoD cuMemcpyDtoH cuTensorMapEncodeTiled cuStreamSynchronize; do
   STUB_FAIL=$call code 5 "$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend gpu
@@ -68,6 +72,13 @@ assert {row["chain"] for row in rows} == {"optimal", "none"}
 assert {"included", "excluded", "fresh"} <= {row["forms"] for row in rows}
 assert all(len(row["samples_ms"]) == len(row["baseline_samples_ms"]) == 24 for row in rows)
 assert all(abs(row["ratio"] - row["baseline_ms"] / row["ms"]) < 1e-9 for row in rows)
+PY
+code 0 "$HEPTANE" bench --sizes 64,128 --load 0.01 --alone 0 --csv "$folder/b.csv" --svg "$folder/b.svg" -o "$folder/b.json"
+python3 - "$folder" <<'PY' || fail "the files of bench"
+import csv, json, sys, xml.dom.minidom
+rows = list(csv.DictReader(open(sys.argv[1] + "/b.csv")))
+assert len(rows) == len(json.load(open(sys.argv[1] + "/b.json"))) == 6 and {row["m"] for row in rows} == {"64", "128"}
+assert len(xml.dom.minidom.parse(sys.argv[1] + "/b.svg").getElementsByTagName("circle")) == 6
 PY
 code 1 "$HEPTANE" tune --sizes 64 --load 0.01
 says 'No candidate'

@@ -1,75 +1,94 @@
 #!/usr/bin/env bash
-# Who does what in the product's kernel: the emitted functions that share tiles, chains and parts of chains out over clusters,
-# compiled for the CPU. Every k-block of every product of every tile must be done exactly once, in every mode, and the busiest
-# cluster must not get more than without cutting.
+# Who does what in the product's kernel: the emitted functions that share tiles and parts of chains out over clusters, compiled
+# for the CPU. Every k-block of every product of every tile must be done exactly once, also by those clusters alone that had
+# started when the cut wave began; the busiest cluster must not get more than without cutting; and the adds to one place must
+# be numbered 0, 1, 2, ... in the order of items.
 set -u
 command -v g++ >/dev/null || { echo "skipped: no g++"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$HEPTANE" emit seven-write -o "$out/op" >/dev/null || exit 1
-{
-  cat <<'C'
+for scheme in seven-write strassen trivial; do
+  "$HEPTANE" emit $scheme -o "$out/op" >/dev/null || exit 1
+  {
+    cat <<'C'
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <vector>
 using std::max;
 using std::min;
+typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned u32;
 #define __device__
 #define __forceinline__ inline
 #define __constant__ static const
-#define __shared__ static
 struct Index { int x; };
-static Index blockIdx, gridDim, threadIdx, blockDim;
-static int turn; // deal_work runs once per "thread"; the last one, number 0, sees what all have found
-static void __syncthreads() {}
-static void atomicMax(u32 *p, u32 v) { *p = max(*p, v); }
+static Index blockIdx, gridDim;
 C
-  grep '^constexpr int STEPS' "$out/op/gemm/kernel.cu"
-  sed -n '/^constexpr int TILE_M/,/^\/\/ Counters in global memory/p' "$out/op/gemm/kernel.cu"
-  cat <<'C'
+    sed -n '/^constexpr int STEPS/,/^\/\/ ---- counters in global memory/p' "$out/op/gemm/kernel.cu"
+    cat <<'C'
+static long bad, cuts;
+
+static void check(const Problem &p, int clusters, int sharers, bool may_cut) {
+    std::vector<int> done(p.tiles * STEPS * p.k_tiles);
+    std::map<int, Work> items; // of the cut wave, by number
+    int busiest = 0;
+    Deal deal;
+    for (int cta = 0; cta < clusters * CLUSTER; cta++) {
+        gridDim.x = clusters * CLUSTER, blockIdx.x = cta;
+        deal = deal_work(p, may_cut);
+        deal.id = (deal.cluster * 7 + 3) % clusters, deal.sharers = sharers; // enrolled in any order
+        if (clusters % 7 == 0) deal.id = deal.cluster;
+        int load = 0;
+        Work w;
+        for (int item = 0; work_at(w, p, deal, item, cta % CLUSTER); item++) {
+            const int row = w.row / TILE_M / CLUSTER, col = w.col / TILE_N;
+            if (w.row / TILE_M % CLUSTER != cta % CLUSTER || row >= p.tiles_m || col >= p.tiles_n) { bad++; continue; }
+            if (cta % CLUSTER) continue;
+            if (w.cut) items[deal.id + (item - deal.whole) * sharers] = w;
+            for (int s = w.first_step; s < w.last_step; s++)
+                for (int k = w.first_k; k < w.last_k; k++, load++)
+                    done[(((w.batch * p.tiles_m + row) * p.tiles_n + col) * STEPS + s) * p.k_tiles + k]++;
+        }
+        busiest = max(busiest, load);
+    }
+    cuts += deal.cut > 0;
+    if (!may_cut && deal.cut) bad++;
+    for (int times : done) bad += times != 1;
+    if (sharers == clusters && busiest > (p.tiles + clusters - 1) / clusters * STEPS * p.k_tiles) bad++;
+    if ((int)items.size() != (deal.cut ? deal.items : 0)) bad++;
+    std::map<int, int> adds; // so far, by tile and block
+    for (const auto &entry : items) {
+        const Work &w = entry.second;
+        for (int s = w.first_step; s < w.last_step; s++)
+            for (int f = steps[s].first_fill; f < steps[s].first_fill + steps[s].fills; f++)
+                for (int t = fills[f].first_target; t < fills[f].first_target + fills[f].targets; t++) {
+                    const int block = targets[t].row * BLOCKS_N + targets[t].col;
+                    bad += adds_before(deal, w, block) + targets[t].index != adds[w.cut_tile * BLOCKS + block]++;
+                }
+    }
+    for (const auto &entry : adds) bad += entry.second != adds_in_all(deal, entry.first % BLOCKS);
+}
 int main() {
-    long bad = 0, cases = 0, cuts = 0;
-    for (int clusters : {1, 2, 5, 33, 66})
-        for (int tiles_m = 1; tiles_m < 18; tiles_m++)
+    long cases = 0;
+    for (int clusters : {1, 2, 5, 33, 66, 132})
+        for (int tiles_m = 1; tiles_m < 18; tiles_m += 2)
             for (int tiles_n : {1, 3, 10})
-                for (int batch : {1, 2})
-                    for (int mode = 0; mode < 3; mode++, cases++) {
+                for (int k_tiles : {1, 32, 100})
+                    for (int late : {0, 1, 3}) {
+                        if (late >= clusters) continue;
                         Problem p = {};
-                        p.tiles_m = tiles_m, p.tiles_n = tiles_n, p.tiles = tiles_m * tiles_n * batch, p.k_tiles = 32;
-                        std::vector<int> done(p.tiles * STEPS * p.k_tiles);
-                        int busiest = 0;
-                        for (int cta = 0; cta < clusters * CLUSTER; cta++) {
-                            Deal deal;
-                            gridDim.x = clusters * CLUSTER, blockIdx.x = cta, blockDim.x = 128;
-                            for (turn = 127; turn >= 0; turn--) {
-                                threadIdx.x = turn;
-                                deal_work(deal, p, mode);
-                            }
-                            int load = 0;
-                            for (int item = 0; item < deal.items; item++) {
-                                const Work w = work_at(p, deal, item, cta % CLUSTER);
-                                const int row = w.row / TILE_M / CLUSTER, col = w.col / TILE_N;
-                                if (w.row / TILE_M % CLUSTER != cta % CLUSTER || row >= tiles_m || col >= tiles_n || w.batch >= batch) bad++;
-                                else if (cta % CLUSTER == 0)
-                                    for (int s = w.first_step; s < w.last_step; s++)
-                                        for (int k = w.first_k; k < w.last_k; k++, load++)
-                                            done[(((w.batch * tiles_m + row) * tiles_n + col) * STEPS + s) * p.k_tiles + k]++;
-                            }
-                            busiest = max(busiest, load);
-                            cuts += deal.cut > 0 && cta == 0;
-                            if (mode == 0 && deal.cut) bad++;
-                        }
-                        for (int times : done) bad += times != 1;
-                        if (busiest > (p.tiles + clusters - 1) / clusters * STEPS * p.k_tiles) bad++;
+                        p.tiles_m = tiles_m, p.tiles_n = tiles_n, p.tiles = 2 * tiles_m * tiles_n, p.k_tiles = k_tiles;
+                        check(p, clusters, clusters - late, true);
+                        check(p, clusters, clusters, false);
+                        cases++;
                     }
     printf("%ld cases, %ld cut, %ld wrong\n", cases, cuts, bad);
     return bad != 0 || cuts == 0;
 }
 C
-} >"$out/deal.cpp"
-# the clearing of the counters belongs to all threads at once
-sed -i 's/if (threadIdx.x < 3) longest\[threadIdx.x\] = 0;/if (turn == 127) longest[0] = longest[1] = longest[2] = 0;/' "$out/deal.cpp"
-g++ -O2 -std=c++17 -o "$out/deal" "$out/deal.cpp" || exit 1
-"$out/deal"
+  } >"$out/deal.cpp"
+  g++ -O1 -std=c++17 -o "$out/deal" "$out/deal.cpp" || exit 1
+  "$out/deal" || exit 1
+done

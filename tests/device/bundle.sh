@@ -18,7 +18,7 @@ ldd "$binary" | awk '$3 ~ /^\// {print $3}' | grep -Ev '/(libc|libm|libpthread|l
   while read -r library; do cp -L "$library" "$out/lib/"; done
 cp -r "$root/templates" "$root/schemes" "$out/"
 mkdir -p "$out/tests"
-cp "$root"/tests/device/*.py "$root"/tests/bench/*.sh "$out/tests/"
+cp "$root"/tests/device/*.py "$root"/tests/bench/*.sh "$root"/tests/bench/*.py "$out/tests/"
 # no patchelf needed: a launcher sets the path for its own libraries only. The program finds its data by /proc/self/exe.
 for program in heptane device_api; do
   cat > "$out/$program" <<LAUNCHER

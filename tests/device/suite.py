@@ -48,11 +48,12 @@ TYPES = {  # name: options of emit
     "f16-f32": ["--out-type", "f32"],
 }
 LAYOUTS = {  # options of emit
-    "x-transposed": ["--x-transposed"],
-    "y-untransposed": ["--y-untransposed"],
+    "trans-x": ["--trans-x"],
+    "no-trans-y": ["--no-trans-y"],
 }
 CALLS = {  # options of run
     "alpha-beta": ["--alpha", "0.5", "--beta", "-2"],
+    "bias-residual": ["--bias", "--residual"],
     "batch": ["--batch", "3"],
     "ld": ["--ldx", "1040", "--ldy", "1048", "--ldc", "1064"],
     "ld-odd": ["--ldx", "1031", "--ldy", "1033", "--ldc", "1063"],
@@ -75,6 +76,8 @@ def cases(quick):
         for layout, options in LAYOUTS.items():
             for size in [(512, 512, 512), (1000, 999, 1001), (2048, 1024, 4096)]:
                 out.append((name, layout, options, [], size))
+        if not quick:
+            out.append((name, "large", [], ["--repeat", "2"], (65536, 65536, 1024)))  # more than 2^31 elements
         for call, options in CALLS.items():
             for size in [(512, 512, 512), (999, 1000, 1001)]:
                 out.append((name, call, [], options, size))

@@ -186,6 +186,7 @@ struct Fill {           // one filling of the staging buffer
 };
 struct Target {         // an output block
     u16 row, col, add;  // add = 0: the block's first touch, a store
+    u16 index;          // how many writes to this block its chain has made before
 };
 constexpr u32 NOT_PLAIN = 0xffff;
 __constant__ Step steps[STEPS] = {
@@ -443,22 +444,22 @@ __constant__ Fill fills[125] = {
     {124, 1, 0},
 };
 __constant__ Target targets[125] = {
-    {0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 3, 0}, {0, 4, 0}, {0, 0, 1}, {0, 1, 1}, {0, 2, 1},
-    {0, 3, 1}, {0, 4, 1}, {0, 0, 1}, {0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {0, 4, 1}, {0, 0, 1},
-    {0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {0, 4, 1}, {0, 0, 1}, {0, 1, 1}, {0, 2, 1}, {0, 3, 1},
-    {0, 4, 1}, {1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {1, 3, 0}, {1, 4, 0}, {1, 0, 1}, {1, 1, 1},
-    {1, 2, 1}, {1, 3, 1}, {1, 4, 1}, {1, 0, 1}, {1, 1, 1}, {1, 2, 1}, {1, 3, 1}, {1, 4, 1},
-    {1, 0, 1}, {1, 1, 1}, {1, 2, 1}, {1, 3, 1}, {1, 4, 1}, {1, 0, 1}, {1, 1, 1}, {1, 2, 1},
-    {1, 3, 1}, {1, 4, 1}, {2, 0, 0}, {2, 1, 0}, {2, 2, 0}, {2, 3, 0}, {2, 4, 0}, {2, 0, 1},
-    {2, 1, 1}, {2, 2, 1}, {2, 3, 1}, {2, 4, 1}, {2, 0, 1}, {2, 1, 1}, {2, 2, 1}, {2, 3, 1},
-    {2, 4, 1}, {2, 0, 1}, {2, 1, 1}, {2, 2, 1}, {2, 3, 1}, {2, 4, 1}, {2, 0, 1}, {2, 1, 1},
-    {2, 2, 1}, {2, 3, 1}, {2, 4, 1}, {3, 0, 0}, {3, 1, 0}, {3, 2, 0}, {3, 3, 0}, {3, 4, 0},
-    {3, 0, 1}, {3, 1, 1}, {3, 2, 1}, {3, 3, 1}, {3, 4, 1}, {3, 0, 1}, {3, 1, 1}, {3, 2, 1},
-    {3, 3, 1}, {3, 4, 1}, {3, 0, 1}, {3, 1, 1}, {3, 2, 1}, {3, 3, 1}, {3, 4, 1}, {3, 0, 1},
-    {3, 1, 1}, {3, 2, 1}, {3, 3, 1}, {3, 4, 1}, {4, 0, 0}, {4, 1, 0}, {4, 2, 0}, {4, 3, 0},
-    {4, 4, 0}, {4, 0, 1}, {4, 1, 1}, {4, 2, 1}, {4, 3, 1}, {4, 4, 1}, {4, 0, 1}, {4, 1, 1},
-    {4, 2, 1}, {4, 3, 1}, {4, 4, 1}, {4, 0, 1}, {4, 1, 1}, {4, 2, 1}, {4, 3, 1}, {4, 4, 1},
-    {4, 0, 1}, {4, 1, 1}, {4, 2, 1}, {4, 3, 1}, {4, 4, 1},
+    {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 2, 0, 0}, {0, 3, 0, 0}, {0, 4, 0, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}, {0, 2, 1, 0},
+    {0, 3, 1, 0}, {0, 4, 1, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 1, 0}, {0, 4, 1, 0}, {0, 0, 1, 0},
+    {0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 1, 0}, {0, 4, 1, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 1, 0},
+    {0, 4, 1, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}, {1, 2, 0, 0}, {1, 3, 0, 0}, {1, 4, 0, 0}, {1, 0, 1, 0}, {1, 1, 1, 0},
+    {1, 2, 1, 0}, {1, 3, 1, 0}, {1, 4, 1, 0}, {1, 0, 1, 0}, {1, 1, 1, 0}, {1, 2, 1, 0}, {1, 3, 1, 0}, {1, 4, 1, 0},
+    {1, 0, 1, 0}, {1, 1, 1, 0}, {1, 2, 1, 0}, {1, 3, 1, 0}, {1, 4, 1, 0}, {1, 0, 1, 0}, {1, 1, 1, 0}, {1, 2, 1, 0},
+    {1, 3, 1, 0}, {1, 4, 1, 0}, {2, 0, 0, 0}, {2, 1, 0, 0}, {2, 2, 0, 0}, {2, 3, 0, 0}, {2, 4, 0, 0}, {2, 0, 1, 0},
+    {2, 1, 1, 0}, {2, 2, 1, 0}, {2, 3, 1, 0}, {2, 4, 1, 0}, {2, 0, 1, 0}, {2, 1, 1, 0}, {2, 2, 1, 0}, {2, 3, 1, 0},
+    {2, 4, 1, 0}, {2, 0, 1, 0}, {2, 1, 1, 0}, {2, 2, 1, 0}, {2, 3, 1, 0}, {2, 4, 1, 0}, {2, 0, 1, 0}, {2, 1, 1, 0},
+    {2, 2, 1, 0}, {2, 3, 1, 0}, {2, 4, 1, 0}, {3, 0, 0, 0}, {3, 1, 0, 0}, {3, 2, 0, 0}, {3, 3, 0, 0}, {3, 4, 0, 0},
+    {3, 0, 1, 0}, {3, 1, 1, 0}, {3, 2, 1, 0}, {3, 3, 1, 0}, {3, 4, 1, 0}, {3, 0, 1, 0}, {3, 1, 1, 0}, {3, 2, 1, 0},
+    {3, 3, 1, 0}, {3, 4, 1, 0}, {3, 0, 1, 0}, {3, 1, 1, 0}, {3, 2, 1, 0}, {3, 3, 1, 0}, {3, 4, 1, 0}, {3, 0, 1, 0},
+    {3, 1, 1, 0}, {3, 2, 1, 0}, {3, 3, 1, 0}, {3, 4, 1, 0}, {4, 0, 0, 0}, {4, 1, 0, 0}, {4, 2, 0, 0}, {4, 3, 0, 0},
+    {4, 4, 0, 0}, {4, 0, 1, 0}, {4, 1, 1, 0}, {4, 2, 1, 0}, {4, 3, 1, 0}, {4, 4, 1, 0}, {4, 0, 1, 0}, {4, 1, 1, 0},
+    {4, 2, 1, 0}, {4, 3, 1, 0}, {4, 4, 1, 0}, {4, 0, 1, 0}, {4, 1, 1, 0}, {4, 2, 1, 0}, {4, 3, 1, 0}, {4, 4, 1, 0},
+    {4, 0, 1, 0}, {4, 1, 1, 0}, {4, 2, 1, 0}, {4, 3, 1, 0}, {4, 4, 1, 0},
 };
 
 // ---- sizes ------------------------------------------------------------------------------------------------------------
@@ -467,7 +468,6 @@ constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // o
 constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 2, ROUNDS = 1; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
-
 constexpr int BLOCKS_M = 5, BLOCKS_N = 5, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
@@ -478,10 +478,12 @@ struct Problem {
 };
 
 // ---- who does what ----------------------------------------------------------------------------------------------------
-// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: its tiles' chains
-// (or parts of them along K) are dealt to all clusters, longest first, back and forth (0 .. G-1, G-1 .. 0, ...), and all of
-// their writes are adds onto outputs that were cleared before.
-struct Chain { u16 first, steps; }; // part of the schedule
+// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: the chains of its
+// tiles are cut along K into items of about equal length, which are dealt to all clusters in turn. All writes of items are
+// adds, onto outputs that were cleared before. So that results do not depend on who is faster, the adds to one place come in
+// the order of items: a ticket per output tile counts them. An item waits only for items with a lower number, and the cut
+// wave is shared by clusters that had started by then, so nobody waits for a CTA that is not there.
+struct Chain { u16 first_step, steps; };
 __constant__ Chain chains[125] = { // longest first
     {0, 1},
     {1, 1},
@@ -610,18 +612,148 @@ __constant__ Chain chains[125] = { // longest first
     {124, 1},
 };
 constexpr int CHAINS = 125;
+constexpr int MOST_PARTS = 4; // of a chain; each part's writes round the output once more
+__constant__ u16 writes_of[CHAINS][BLOCKS] = { // writes of a chain to an output block
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+};
 struct Deal {
     int cluster, clusters; // this one, how many there are
     int whole;             // tiles that this cluster does whole
-    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are dealt
-    int parts;             // into parts along K
-    int items;             // of this cluster: whole tiles, then dealt parts of chains
+    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are cut
+    int unit;              // length of an item, in eighths of a product
+    int items;             // of the cut wave
+    int id, sharers;       // which of the sharers this cluster is; set when it comes to the cut wave
 };
 struct Work {
-    int row, col, batch;        // where this CTA's tile starts inside each block
+    int row, col, batch;       // where this CTA's tile starts inside each block
     int first_step, last_step;
-    int first_k, last_k;        // k-blocks of each product
+    int first_k, last_k;       // k-blocks of each product
     bool cut;
+    int cut_tile, chain, part; // of the cut wave
 };
 
 // Cluster tiles are walked in groups of GROUP rows, column by column, so that those in flight form a compact area that shares
@@ -634,82 +766,76 @@ __device__ __forceinline__ void place(Work &work, const Problem &p, int tile, in
     work.col = col * TILE_N;
     work.batch = tile / per_matrix;
 }
-__device__ __forceinline__ int dealt(const Deal &deal, int turn) {
-    return turn * deal.clusters + (turn & 1 ? deal.clusters - 1 - deal.cluster : deal.cluster);
+__device__ __forceinline__ int parts_of(int chain, int unit) { return (8 * chains[chain].steps + unit - 1) / unit; }
+
+__device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
+    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0};
+    const int tail = p.tiles % deal.clusters;
+    int best = 8 * STEPS; // eighths of a product that the busiest cluster multiplies in the last wave
+    for (int unit = 32; may_cut && tail > 0 && unit > 0; unit /= 2) {
+        int items = 0, longest = 0, most_parts = 0;
+        for (int c = 0; c < CHAINS; c++) {
+            const int parts = parts_of(c, unit);
+            items += parts;
+            most_parts = max(most_parts, parts);
+            longest = max(longest, (8 * chains[c].steps + parts - 1) / parts);
+        }
+        if (most_parts > MOST_PARTS || p.k_tiles < 8 * most_parts) break; // or the parts would be too short for their writes
+        const int load = (tail * items + deal.clusters - 1) / deal.clusters * longest;
+        if ((best - load) * p.k_tiles < 8 * 16) continue; // less than 16 k-blocks to gain
+        best = load;
+        deal.unit = unit;
+        deal.items = tail * items;
+    }
+    deal.cut = deal.unit ? tail : 0;
+    deal.first_cut = p.tiles - deal.cut;
+    deal.whole = deal.cluster < deal.first_cut ? (deal.first_cut - deal.cluster + deal.clusters - 1) / deal.clusters : 0;
+    return deal;
 }
-__device__ __forceinline__ Work work_at(const Problem &p, const Deal &deal, int item, int rank) {
-    Work work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false};
+// The item-th piece of this cluster's work; false if there is none. From item deal.whole on, id and sharers must be known.
+__device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal &deal, int item, int rank) {
+    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
     int tile = deal.cluster + item * deal.clusters;
     if (item >= deal.whole) {
-        const int number = dealt(deal, item - deal.whole), section = number / deal.cut;
-        const Chain chain = chains[section / deal.parts];
-        const int part = section % deal.parts;
-        tile = deal.first_cut + number % deal.cut;
-        work.first_step = chain.first;
-        work.last_step = chain.first + chain.steps;
-        work.first_k = part * p.k_tiles / deal.parts;
-        work.last_k = (part + 1) * p.k_tiles / deal.parts;
+        const int number = deal.id + (item - deal.whole) * deal.sharers;
+        if (!deal.cut || deal.id >= deal.sharers || number >= deal.items) return false;
+        work.cut_tile = number % deal.cut;
+        work.part = number / deal.cut;
+        while (work.part >= parts_of(work.chain, deal.unit)) work.part -= parts_of(work.chain++, deal.unit);
+        const Chain chain = chains[work.chain];
+        const int parts = parts_of(work.chain, deal.unit);
+        tile = deal.first_cut + work.cut_tile;
+        work.first_step = chain.first_step;
+        work.last_step = chain.first_step + chain.steps;
+        work.first_k = work.part * p.k_tiles / parts;
+        work.last_k = (work.part + 1) * p.k_tiles / parts;
         work.cut = true;
     }
     place(work, p, tile, rank);
-    return work;
+    return true;
 }
-// Products that a cluster multiplies in the last wave, times `parts`, if it is cut into that many parts.
-__device__ __forceinline__ int cut_load(Deal deal, int cluster) {
-    int load = 0;
-    deal.cluster = cluster;
-    for (int turn = 0, number; (number = dealt(deal, turn)) < deal.cut * CHAINS * deal.parts; turn++)
-        load += chains[number / deal.cut / deal.parts].steps;
-    return load;
+// How many adds to an output block come before those of this item, and how many there are in all.
+__device__ __forceinline__ int adds_before(const Deal &deal, const Work &work, int block) {
+    int count = work.part * writes_of[work.chain][block];
+    for (int c = 0; c < work.chain; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
+    return count;
 }
-// The same in every CTA, computed by all threads together; the result lies in shared memory, to keep registers free.
-// mode 0: never cut; 1: only where results do not depend on the order of adds (an output gets at most two); 2: wherever it
-// is faster.
-__device__ __forceinline__ void deal_work(Deal &deal, const Problem &p, int mode) {
-    constexpr int MOST_WRITES = 5; // to one output block
-    __shared__ u32 longest[3]; // load of the busiest cluster for 1, 2 and 4 parts
-    if (threadIdx.x < 3) longest[threadIdx.x] = 0;
-    __syncthreads();
-    Deal mine = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 1, 0};
-    const int tail = p.tiles % mine.clusters;
-    mine.first_cut = p.tiles - tail;
-    mine.cut = tail;
-    const auto allowed = [&](int parts) {
-        return mode > 0 && tail > 0 && (mode > 1 || MOST_WRITES * parts <= 2) && (parts == 1 || (CHAINS <= 8 && p.k_tiles >= 8 * parts));
-    };
-    for (int i = 0; i < 3; i++, mine.parts *= 2)
-        if (allowed(mine.parts))
-            for (int c = threadIdx.x; c < mine.clusters; c += blockDim.x) atomicMax(&longest[i], (u32)cut_load(mine, c));
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        int best = 4 * STEPS, best_parts = 0; // in quarters of a product; at least a half must be gained
-        for (int i = 0, parts = 1; i < 3; i++, parts *= 2) {
-            const int load = (int)longest[i] * 4 / parts;
-            if (!allowed(parts) || load + 2 > best) continue;
-            best = load;
-            best_parts = parts;
-        }
-        mine.parts = max(best_parts, 1);
-        mine.cut = best_parts ? tail : 0;
-        const int tiles = best_parts ? mine.first_cut : p.tiles; // done whole
-        mine.whole = mine.cluster < tiles ? (tiles - mine.cluster + mine.clusters - 1) / mine.clusters : 0;
-        mine.items = mine.whole;
-        if (best_parts)
-            for (int turn = 0; dealt(mine, turn) < mine.cut * CHAINS * mine.parts; turn++) mine.items++;
-        deal = mine;
-    }
-    __syncthreads();
+__device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
+    int count = 0;
+    for (int c = 0; c < CHAINS; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
+    return count;
 }
 
-// Counters in global memory, zero before and after the kernel. Whoever is there takes the next piece of clearing, so nobody
-// waits for a CTA that has not started.
-struct Sync { u32 claimed, cleared, left; };
+// ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
+// Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
+// started. Behind the struct: an enrolment number per cluster, a ticket per CTA's output tile of the cut wave, and a count of
+// finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
+struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
+__device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
+__device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
+__device__ __forceinline__ u32 *forms_ready(Sync *sync) { return tickets(sync) + gridDim.x * BLOCKS; }
+
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
-// Called once by every warp that uses the counters, when it is done with them; the last one leaves them as they were.
-__device__ __forceinline__ void leave(Sync *sync, u32 users) {
-    __threadfence();
-    if (count_up(&sync->left) == users - 1) *sync = {};
-}
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
@@ -717,6 +843,38 @@ __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
 }
 __device__ __forceinline__ void add_release(u32 *counter, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
+}
+__device__ __forceinline__ void await_value(const u32 *counter, u32 value) {
+    while (read_acquire(counter) != value);
+}
+// Orders what other threads' bulk copies or ordinary writes did before against bulk copies of this thread after it, once
+// the two have met at a counter; on either side of it.
+__device__ __forceinline__ void proxies_meet() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
+// Every cluster enrols when it starts. The first that comes to the cut wave closes the list: its upper half then holds how
+// many there are, plus one. Those who come later have higher numbers and do not share in it.
+__device__ __forceinline__ void enrol(Sync *sync, int cluster) {
+    add_release(&enrolments(sync)[cluster], (count_up(&sync->enrolled) & 0xffff) + 1);
+}
+__device__ __forceinline__ void close_list(Sync *sync, Deal &deal) {
+    u32 number, list = read_acquire(&sync->enrolled);
+    while ((number = read_acquire(&enrolments(sync)[deal.cluster])) == 0);
+    list = read_acquire(&sync->enrolled);
+    while (!(list >> 16)) {
+        const u32 closed = list | (list + 1) << 16, seen = atomicCAS(&sync->enrolled, list, closed);
+        list = seen == list ? closed : seen;
+    }
+    deal.id = (int)number - 1;
+    deal.sharers = (int)(list >> 16) - 1;
+}
+// Called once by every user of the counters when it is done with them; the last one leaves them as they were. Tickets are
+// zero again by themselves.
+__device__ __forceinline__ void leave(Sync *sync, u32 users, int first_ready, int last_ready) {
+    __threadfence();
+    if (count_up(&sync->left) != users - 1) return;
+    for (u32 i = 0; i < gridDim.x; i++) enrolments(sync)[i] = 0;
+    for (int i = first_ready; i < last_ready; i++) forms_ready(sync)[i] = 0;
+    *sync = {};
 }
 
 // The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
@@ -738,8 +896,14 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
         tma_commit();
     }
     tma_wait_written();
-    asm volatile("fence.proxy.async;" ::: "memory");
+    proxies_meet();
     add_release(&sync->cleared, done);
+}
+
+template <typename Action> __device__ __forceinline__ void for_targets(int step, const Action &action) {
+    for (int f = steps[step].first_fill; f < steps[step].first_fill + steps[step].fills; f++)
+        for (int t = fills[f].first_target; t < fills[f].first_target + fills[f].targets; t++)
+            action(targets[t], targets[t].row * BLOCKS_N + targets[t].col);
 }
 
 // ---- staging: one box of this warpgroup's accumulators ----------------------------------------------------------------
@@ -780,6 +944,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 staging = ring_b + STAGES * B_BYTES;
     const u32 full = staging + BOXES * BOX_BYTES, empty = full + 8 * STAGES; // barriers of the ring
     const u32 staged = empty + 8 * STAGES, granted = staged + 8 * BOXES;     // of the boxes; grants to consumer 0, then to 1
+    const u32 joined = granted + 16 * BOXES; // the cut wave may begin
     const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
     constexpr int rank = 0;
     if (threadIdx.x == 0) {
@@ -792,22 +957,31 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             barrier_init(granted + 8 * i, 1);
             barrier_init(granted + 8 * (BOXES + i), 1);
         }
+        barrier_init(joined, 1);
         barrier_init_publish();
     }
     __syncthreads();
     allow_next_kernel();
-    __shared__ Deal deal;
-    deal_work(deal, p, cut_mode);
+    __shared__ Deal deal; // in shared memory, to keep registers free
+    if (threadIdx.x == 0) deal = deal_work(p, cut_mode != 0);
+    __syncthreads();
     const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
+    constexpr int first_ready = 0, last_ready = 0;
+    const u32 users = gridDim.x * 2; // of the counters: producer and writer
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 72;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
             u32 parity = 1; // the ring starts empty
-            for (int item = 0; item < deal.items; item++) {
-                const Work work = work_at(p, deal, item, rank);
+            for (int item = 0;; item++) {
+                if (item == deal.whole && pieces) { // the cut wave begins
+                    close_list(sync, deal);
+                    barrier_arrive(joined);
+                }
+                Work work;
+                if (!work_at(work, p, deal, item, rank)) break;
                 const int batch_a = p.x_batched ? work.batch : 0, batch_b = p.y_batched ? work.batch : 0;
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const Step &step = steps[s];
@@ -834,22 +1008,36 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     }
                 }
             }
+            if (pieces) leave(sync, users, first_ready, last_ready);
         } else if (thread >= 32 && thread < 64) { // ---- writer
-            if (pieces) clear_outputs(p, deal, pieces, staging, &map_c, sync);
+            if (pieces) {
+                if (thread == 32 && rank == 0) enrol(sync, deal.cluster);
+                clear_outputs(p, deal, pieces, staging, &map_c, sync);
+            }
             if (thread != 32) goto done;
             u32 parity = 0;
             for (int box = 0; box < BOXES; box++) barrier_arrive(granted + 8 * box); // consumer 0 has the first turn
-            for (int item = 0; item < deal.items; item++) {
-                const Work work = work_at(p, deal, item, rank);
-                if (item == deal.whole) { // the first of the cut ones
-                    while (read_acquire(&sync->cleared) != (u32)pieces);
-                    asm volatile("fence.proxy.async;" ::: "memory"); // the adds below come after the clearing
+            for (int item = 0;; item++) {
+                if (item == deal.whole && pieces) { // the cut wave begins
+                    barrier_wait(joined, 0);
+                    await_value(&sync->cleared, pieces);
+                    proxies_meet();
                 }
+                Work work;
+                if (!work_at(work, p, deal, item, rank)) break;
+                const bool ordered = work.cut && cut_mode == 1;
+                u32 *const own_tickets = tickets(sync) + (work.cut_tile * CLUSTER + rank) * BLOCKS;
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const int fill_count = steps[s].fills;
                     // A store must be complete, not only read, before something is added to the same block: whatever
                     // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
                     if (fill_count) tma_wait_written();
+                    if (ordered && fill_count) { // everything that comes before this step's adds has been added
+                        for_targets(s, [&](const Target &target, int block) {
+                            await_value(&own_tickets[block], adds_before(deal, work, block) + target.index);
+                        });
+                        proxies_meet();
+                    }
                     for (int consumer = 0; consumer < 2; consumer++)
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
@@ -876,20 +1064,30 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                 barrier_arrive(next + 8);
                             }
                         }
+                    if (ordered && fill_count) {
+                        tma_wait_written();
+                        proxies_meet();
+                        for_targets(s, [&](const Target &target, int block) {
+                            const int count = adds_before(deal, work, block) + target.index + 1;
+                            add_release(&own_tickets[block], count == adds_in_all(deal, block) ? (u32)(1 - count) : 1u);
+                        });
+                    }
                 }
             }
             tma_wait_written();
-            if (pieces) leave(sync, gridDim.x);
+            if (pieces) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0; item < deal.items; item++) {
-            const Work work = work_at(p, deal, item, rank);
+        for (int item = 0;; item++) {
+            if (item == deal.whole && pieces) barrier_wait(joined, 0);
+            Work work;
+            if (!work_at(work, p, deal, item, rank)) break;
             for (int s = work.first_step; s < work.last_step; s++) {
                 int keep = !steps[s].fresh;
                 for (int k = work.first_k; k < work.last_k; k++) {

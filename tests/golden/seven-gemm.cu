@@ -206,6 +206,7 @@ struct Fill {           // one filling of the staging buffer
 };
 struct Target {         // an output block
     u16 row, col, add;  // add = 0: the block's first touch, a store
+    u16 index;          // how many writes to this block its chain has made before
 };
 __constant__ Step steps[STEPS] = {
     {6, 6, 1, 1, 0}, // S = X11 Y12; Z12 = S
@@ -226,7 +227,7 @@ __constant__ Fill fills[7] = {
     {6, 1, 0x80000000},
 };
 __constant__ Target targets[7] = {
-    {0, 1, 0}, {0, 1, 1}, {0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {1, 0, 1}, {0, 0, 1},
+    {0, 1, 0, 0}, {0, 1, 1, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}, {1, 0, 1, 0}, {0, 0, 1, 0},
 };
 
 // ---- sizes ------------------------------------------------------------------------------------------------------------
@@ -235,7 +236,6 @@ constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // o
 constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 2; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
-
 constexpr int BLOCKS_M = 2, BLOCKS_N = 2, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
@@ -246,28 +246,38 @@ struct Problem {
 };
 
 // ---- who does what ----------------------------------------------------------------------------------------------------
-// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: its tiles' chains
-// (or parts of them along K) are dealt to all clusters, longest first, back and forth (0 .. G-1, G-1 .. 0, ...), and all of
-// their writes are adds onto outputs that were cleared before.
-struct Chain { u16 first, steps; }; // part of the schedule
+// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: the chains of its
+// tiles are cut along K into items of about equal length, which are dealt to all clusters in turn. All writes of items are
+// adds, onto outputs that were cleared before. So that results do not depend on who is faster, the adds to one place come in
+// the order of items: a ticket per output tile counts them. An item waits only for items with a lower number, and the cut
+// wave is shared by clusters that had started by then, so nobody waits for a CTA that is not there.
+struct Chain { u16 first_step, steps; };
 __constant__ Chain chains[3] = { // longest first
     {1, 4},
     {5, 2},
     {0, 1},
 };
 constexpr int CHAINS = 3;
+constexpr int MOST_PARTS = 8; // of a chain; each part's writes round the output once more
+__constant__ u16 writes_of[CHAINS][BLOCKS] = { // writes of a chain to an output block
+    {1, 1, 1, 1},
+    {1, 0, 1, 0},
+    {0, 1, 0, 0},
+};
 struct Deal {
     int cluster, clusters; // this one, how many there are
     int whole;             // tiles that this cluster does whole
-    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are dealt
-    int parts;             // into parts along K
-    int items;             // of this cluster: whole tiles, then dealt parts of chains
+    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are cut
+    int unit;              // length of an item, in eighths of a product
+    int items;             // of the cut wave
+    int id, sharers;       // which of the sharers this cluster is; set when it comes to the cut wave
 };
 struct Work {
-    int row, col, batch;        // where this CTA's tile starts inside each block
+    int row, col, batch;       // where this CTA's tile starts inside each block
     int first_step, last_step;
-    int first_k, last_k;        // k-blocks of each product
+    int first_k, last_k;       // k-blocks of each product
     bool cut;
+    int cut_tile, chain, part; // of the cut wave
 };
 
 // Cluster tiles are walked in groups of GROUP rows, column by column, so that those in flight form a compact area that shares
@@ -280,84 +290,76 @@ __device__ __forceinline__ void place(Work &work, const Problem &p, int tile, in
     work.col = col * TILE_N;
     work.batch = tile / per_matrix;
 }
-__device__ __forceinline__ int dealt(const Deal &deal, int turn) {
-    return turn * deal.clusters + (turn & 1 ? deal.clusters - 1 - deal.cluster : deal.cluster);
+__device__ __forceinline__ int parts_of(int chain, int unit) { return (8 * chains[chain].steps + unit - 1) / unit; }
+
+__device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
+    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0};
+    const int tail = p.tiles % deal.clusters;
+    int best = 8 * STEPS; // eighths of a product that the busiest cluster multiplies in the last wave
+    for (int unit = 32; may_cut && tail > 0 && unit > 0; unit /= 2) {
+        int items = 0, longest = 0, most_parts = 0;
+        for (int c = 0; c < CHAINS; c++) {
+            const int parts = parts_of(c, unit);
+            items += parts;
+            most_parts = max(most_parts, parts);
+            longest = max(longest, (8 * chains[c].steps + parts - 1) / parts);
+        }
+        if (most_parts > MOST_PARTS || p.k_tiles < 8 * most_parts) break; // or the parts would be too short for their writes
+        const int load = (tail * items + deal.clusters - 1) / deal.clusters * longest;
+        if ((best - load) * p.k_tiles < 8 * 16) continue; // less than 16 k-blocks to gain
+        best = load;
+        deal.unit = unit;
+        deal.items = tail * items;
+    }
+    deal.cut = deal.unit ? tail : 0;
+    deal.first_cut = p.tiles - deal.cut;
+    deal.whole = deal.cluster < deal.first_cut ? (deal.first_cut - deal.cluster + deal.clusters - 1) / deal.clusters : 0;
+    return deal;
 }
-__device__ __forceinline__ Work work_at(const Problem &p, const Deal &deal, int item, int rank) {
-    Work work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false};
+// The item-th piece of this cluster's work; false if there is none. From item deal.whole on, id and sharers must be known.
+__device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal &deal, int item, int rank) {
+    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
     int tile = deal.cluster + item * deal.clusters;
     if (item >= deal.whole) {
-        const int number = dealt(deal, item - deal.whole), section = number / deal.cut;
-        const Chain chain = chains[section / deal.parts];
-        const int part = section % deal.parts;
-        tile = deal.first_cut + number % deal.cut;
-        work.first_step = chain.first;
-        work.last_step = chain.first + chain.steps;
-        work.first_k = part * p.k_tiles / deal.parts;
-        work.last_k = (part + 1) * p.k_tiles / deal.parts;
+        const int number = deal.id + (item - deal.whole) * deal.sharers;
+        if (!deal.cut || deal.id >= deal.sharers || number >= deal.items) return false;
+        work.cut_tile = number % deal.cut;
+        work.part = number / deal.cut;
+        while (work.part >= parts_of(work.chain, deal.unit)) work.part -= parts_of(work.chain++, deal.unit);
+        const Chain chain = chains[work.chain];
+        const int parts = parts_of(work.chain, deal.unit);
+        tile = deal.first_cut + work.cut_tile;
+        work.first_step = chain.first_step;
+        work.last_step = chain.first_step + chain.steps;
+        work.first_k = work.part * p.k_tiles / parts;
+        work.last_k = (work.part + 1) * p.k_tiles / parts;
         work.cut = true;
     }
     place(work, p, tile, rank);
-    return work;
+    return true;
 }
-// Products that a cluster multiplies in the last wave, times `parts`, if it is cut into that many parts.
-__device__ __forceinline__ int cut_load(Deal deal, int cluster) {
-    int load = 0;
-    deal.cluster = cluster;
-    for (int turn = 0, number; (number = dealt(deal, turn)) < deal.cut * CHAINS * deal.parts; turn++)
-        load += chains[number / deal.cut / deal.parts].steps;
-    return load;
+// How many adds to an output block come before those of this item, and how many there are in all.
+__device__ __forceinline__ int adds_before(const Deal &deal, const Work &work, int block) {
+    int count = work.part * writes_of[work.chain][block];
+    for (int c = 0; c < work.chain; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
+    return count;
 }
-// The same in every CTA, computed by all threads together; the result lies in shared memory, to keep registers free.
-// mode 0: never cut; 1: only where results do not depend on the order of adds (an output gets at most two); 2: wherever it
-// is faster.
-__device__ __forceinline__ void deal_work(Deal &deal, const Problem &p, int mode) {
-    constexpr int MOST_WRITES = 2; // to one output block
-    __shared__ u32 longest[3]; // load of the busiest cluster for 1, 2 and 4 parts
-    if (threadIdx.x < 3) longest[threadIdx.x] = 0;
-    __syncthreads();
-    Deal mine = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 1, 0};
-    const int tail = p.tiles % mine.clusters;
-    mine.first_cut = p.tiles - tail;
-    mine.cut = tail;
-    const auto allowed = [&](int parts) {
-        return mode > 0 && tail > 0 && (mode > 1 || MOST_WRITES * parts <= 2) && (parts == 1 || (CHAINS <= 8 && p.k_tiles >= 8 * parts));
-    };
-    for (int i = 0; i < 3; i++, mine.parts *= 2)
-        if (allowed(mine.parts))
-            for (int c = threadIdx.x; c < mine.clusters; c += blockDim.x) atomicMax(&longest[i], (u32)cut_load(mine, c));
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        int best = 4 * STEPS, best_parts = 0; // in quarters of a product; at least a half must be gained
-        for (int i = 0, parts = 1; i < 3; i++, parts *= 2) {
-            const int load = (int)longest[i] * 4 / parts;
-            if (!allowed(parts) || load + 2 > best) continue;
-            best = load;
-            best_parts = parts;
-        }
-        mine.parts = max(best_parts, 1);
-        mine.cut = best_parts ? tail : 0;
-        const int tiles = best_parts ? mine.first_cut : p.tiles; // done whole
-        mine.whole = mine.cluster < tiles ? (tiles - mine.cluster + mine.clusters - 1) / mine.clusters : 0;
-        mine.items = mine.whole;
-        if (best_parts)
-            for (int turn = 0; dealt(mine, turn) < mine.cut * CHAINS * mine.parts; turn++) mine.items++;
-        deal = mine;
-    }
-    __syncthreads();
+__device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
+    int count = 0;
+    for (int c = 0; c < CHAINS; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
+    return count;
 }
 
-// Counters in global memory, zero before and after the kernel. Whoever is there takes the next piece of clearing, so nobody
-// waits for a CTA that has not started.
-struct Sync { u32 claimed, cleared, left, taken; };
+// ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
+// Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
+// started. Behind the struct: an enrolment number per cluster, a ticket per CTA's output tile of the cut wave, and a count of
+// finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
+struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
+__device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
+__device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
+__device__ __forceinline__ u32 *forms_ready(Sync *sync) { return tickets(sync) + gridDim.x * BLOCKS; }
+
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
-// Called once by every warp that uses the counters, when it is done with them; the last one leaves them as they were.
-__device__ __forceinline__ void leave(Sync *sync, u32 users, u32 *ready, int ready_count) {
-    __threadfence();
-    if (count_up(&sync->left) != users - 1) return;
-    for (int i = 0; i < ready_count; i++) ready[i] = 0;
-    *sync = {};
-}
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
@@ -366,28 +368,37 @@ __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
 __device__ __forceinline__ void add_release(u32 *counter, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
 }
+__device__ __forceinline__ void await_value(const u32 *counter, u32 value) {
+    while (read_acquire(counter) != value);
+}
+// Orders what other threads' bulk copies or ordinary writes did before against bulk copies of this thread after it, once
+// the two have met at a counter; on either side of it.
+__device__ __forceinline__ void proxies_meet() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
-// The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
-__device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal, int pieces, u32 box, const TensorMap *map_c, Sync *sync) {
-    const int lane = threadIdx.x & 31;
-    for (int i = lane * 16; i < BOX_BYTES; i += 32 * 16)
-        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(box + i), "r"(0) : "memory");
-    shared_writes_to_tma();
-    __syncwarp();
-    if (lane) return;
-    u32 done = 0;
-    for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
-        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
-        Work work;
-        place(work, p, deal.first_cut + tile, piece % CLUSTER);
-        const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
-        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
-            for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
-        tma_commit();
+// Every cluster enrols when it starts. The first that comes to the cut wave closes the list: its upper half then holds how
+// many there are, plus one. Those who come later have higher numbers and do not share in it.
+__device__ __forceinline__ void enrol(Sync *sync, int cluster) {
+    add_release(&enrolments(sync)[cluster], (count_up(&sync->enrolled) & 0xffff) + 1);
+}
+__device__ __forceinline__ void close_list(Sync *sync, Deal &deal) {
+    u32 number, list = read_acquire(&sync->enrolled);
+    while ((number = read_acquire(&enrolments(sync)[deal.cluster])) == 0);
+    list = read_acquire(&sync->enrolled);
+    while (!(list >> 16)) {
+        const u32 closed = list | (list + 1) << 16, seen = atomicCAS(&sync->enrolled, list, closed);
+        list = seen == list ? closed : seen;
     }
-    tma_wait_written();
-    asm volatile("fence.proxy.async;" ::: "memory");
-    add_release(&sync->cleared, done);
+    deal.id = (int)number - 1;
+    deal.sharers = (int)(list >> 16) - 1;
+}
+// Called once by every user of the counters when it is done with them; the last one leaves them as they were. Tickets are
+// zero again by themselves.
+__device__ __forceinline__ void leave(Sync *sync, u32 users, int first_ready, int last_ready) {
+    __threadfence();
+    if (count_up(&sync->left) != users - 1) return;
+    for (u32 i = 0; i < gridDim.x; i++) enrolments(sync)[i] = 0;
+    for (int i = first_ready; i < last_ready; i++) forms_ready(sync)[i] = 0;
+    *sync = {};
 }
 
 struct alignas(16) Chunk { u32 word[4]; }; // 8 elements
@@ -472,7 +483,7 @@ struct Beside {
     u16 *forms;
     int first_row, block_rows, block_k, form_count;
 };
-__device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync, u32 *ready) {
+__device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
     const int lane = threadIdx.x & 31, chunks = b.block_k / 8;
     const i64 form_size = (i64)b.block_rows * b.block_k;
     for (;;) {
@@ -492,14 +503,39 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync, u
                     write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * 8, form_size, b.form_count);
         }
         __threadfence(); // ordinary writes become visible to the copy engine of any multiprocessor
-        asm volatile("fence.proxy.async;" ::: "memory");
+        proxies_meet();
         __syncwarp();
-        if (lane == 0) add_release(&ready[row0 / TILE_M], 1);
+        if (lane == 0) add_release(&forms_ready(sync)[row0 / TILE_M], 1);
     }
 }
-__device__ __forceinline__ void await_forms(const u32 *ready, int row) {
-    while (read_acquire(&ready[row / TILE_M]) != READY);
-    asm volatile("fence.proxy.async;" ::: "memory");
+
+// The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
+__device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal, int pieces, u32 box, const TensorMap *map_c, Sync *sync) {
+    const int lane = threadIdx.x & 31;
+    for (int i = lane * 16; i < BOX_BYTES; i += 32 * 16)
+        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(box + i), "r"(0) : "memory");
+    shared_writes_to_tma();
+    __syncwarp();
+    if (lane) return;
+    u32 done = 0;
+    for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
+        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
+        Work work;
+        place(work, p, deal.first_cut + tile, piece % CLUSTER);
+        const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
+        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
+            for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
+        tma_commit();
+    }
+    tma_wait_written();
+    proxies_meet();
+    add_release(&sync->cleared, done);
+}
+
+template <typename Action> __device__ __forceinline__ void for_targets(int step, const Action &action) {
+    for (int f = steps[step].first_fill; f < steps[step].first_fill + steps[step].fills; f++)
+        for (int t = fills[f].first_target; t < fills[f].first_target + fills[f].targets; t++)
+            action(targets[t], targets[t].row * BLOCKS_N + targets[t].col);
 }
 
 // ---- staging: one box of this warpgroup's accumulators ----------------------------------------------------------------
@@ -546,6 +582,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 staging = ring_b + STAGES * B_BYTES;
     const u32 full = staging + BOXES * BOX_BYTES, empty = full + 8 * STAGES; // barriers of the ring
     const u32 staged = empty + 8 * STAGES, granted = staged + 8 * BOXES;     // of the boxes; grants to consumer 0, then to 1
+    const u32 joined = granted + 16 * BOXES; // the cut wave may begin
     const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
     const int rank = (int)cluster_rank();
     if (threadIdx.x == 0) {
@@ -558,15 +595,18 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             barrier_init(granted + 8 * i, 1);
             barrier_init(granted + 8 * (BOXES + i), 1);
         }
+        barrier_init(joined, 1);
         barrier_init_publish();
     }
     cluster_sync();
     allow_next_kernel();
-    __shared__ Deal deal;
-    deal_work(deal, p, cut_mode);
+    __shared__ Deal deal; // in shared memory, to keep registers free
+    if (threadIdx.x == 0) deal = deal_work(p, cut_mode != 0);
+    __syncthreads();
     const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
-    u32 *const ready = (u32 *)(sync + 1);
     const bool makes_forms = beside_row < block_m;
+    const int first_ready = beside_row / TILE_M, last_ready = block_m / TILE_M;
+    const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
@@ -575,8 +615,13 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             int slot = 0;
             u32 parity = 1; // the ring starts empty
             int ready_row = -1; // rows of this tile row are known to be ready
-            for (int item = 0; item < deal.items; item++) {
-                const Work work = work_at(p, deal, item, rank);
+            for (int item = 0;; item++) {
+                if (item == deal.whole && pieces) { // the cut wave begins
+                    close_list(sync, deal);
+                    barrier_arrive(joined);
+                }
+                Work work;
+                if (!work_at(work, p, deal, item, rank)) break;
                 const int batch_a = p.x_batched ? work.batch : 0, batch_b = p.y_batched ? work.batch : 0;
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const Step &step = steps[s];
@@ -584,7 +629,8 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     int a_x = 0, a_y = step.x_slot * p.block_m + work.row;
                     int b_x = 0, b_y = step.y_slot * p.block_n + work.col + rank * (TILE_N / CLUSTER);
                     if (makes_forms && from_a == &map_a && work.row >= beside_row && work.row != ready_row) {
-                        await_forms(ready, work.row);
+                        await_value(&forms_ready(sync)[work.row / TILE_M], READY);
+                        proxies_meet();
                         ready_row = work.row;
                     }
                     a_x += work.first_k * TILE_K;
@@ -603,22 +649,36 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     }
                 }
             }
+            if (pieces) leave(sync, users, first_ready, last_ready);
         } else if (thread >= 32 && thread < 64) { // ---- writer
-            if (pieces) clear_outputs(p, deal, pieces, staging, &map_c, sync);
+            if (pieces) {
+                if (thread == 32 && rank == 0) enrol(sync, deal.cluster);
+                clear_outputs(p, deal, pieces, staging, &map_c, sync);
+            }
             if (thread != 32) goto done;
             u32 parity = 0;
             for (int box = 0; box < BOXES; box++) barrier_arrive(granted + 8 * box); // consumer 0 has the first turn
-            for (int item = 0; item < deal.items; item++) {
-                const Work work = work_at(p, deal, item, rank);
-                if (item == deal.whole) { // the first of the cut ones
-                    while (read_acquire(&sync->cleared) != (u32)pieces);
-                    asm volatile("fence.proxy.async;" ::: "memory"); // the adds below come after the clearing
+            for (int item = 0;; item++) {
+                if (item == deal.whole && pieces) { // the cut wave begins
+                    barrier_wait(joined, 0);
+                    await_value(&sync->cleared, pieces);
+                    proxies_meet();
                 }
+                Work work;
+                if (!work_at(work, p, deal, item, rank)) break;
+                const bool ordered = work.cut && cut_mode == 1;
+                u32 *const own_tickets = tickets(sync) + (work.cut_tile * CLUSTER + rank) * BLOCKS;
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const int fill_count = steps[s].fills;
                     // A store must be complete, not only read, before something is added to the same block: whatever
                     // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
                     if (fill_count) tma_wait_written();
+                    if (ordered && fill_count) { // everything that comes before this step's adds has been added
+                        for_targets(s, [&](const Target &target, int block) {
+                            await_value(&own_tickets[block], adds_before(deal, work, block) + target.index);
+                        });
+                        proxies_meet();
+                    }
                     for (int consumer = 0; consumer < 2; consumer++)
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
@@ -649,13 +709,21 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                 barrier_arrive(next + 24);
                             }
                         }
+                    if (ordered && fill_count) {
+                        tma_wait_written();
+                        proxies_meet();
+                        for_targets(s, [&](const Target &target, int block) {
+                            const int count = adds_before(deal, work, block) + target.index + 1;
+                            add_release(&own_tickets[block], count == adds_in_all(deal, block) ? (u32)(1 - count) : 1u);
+                        });
+                    }
                 }
             }
             tma_wait_written();
-            if (pieces || makes_forms) leave(sync, gridDim.x * (makes_forms ? 3 : 1), ready + beside_row / TILE_M, makes_forms ? (block_m - beside_row) / TILE_M : 0);
+            if (pieces || makes_forms) leave(sync, users, first_ready, last_ready);
         } else if (thread >= 64 && makes_forms) { // ---- forms of later rows
-            make_forms_beside({{matrix_x, ld_x, m, k_extent}, forms_x, beside_row, block_m, block_k, form_count}, sync, ready);
-            if ((thread & 31) == 0) leave(sync, gridDim.x * 3, ready + beside_row / TILE_M, (block_m - beside_row) / TILE_M);
+            make_forms_beside({{matrix_x, ld_x, m, k_extent}, forms_x, beside_row, block_m, block_k, form_count}, sync);
+            if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
         asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
@@ -664,8 +732,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0; item < deal.items; item++) {
-            const Work work = work_at(p, deal, item, rank);
+        for (int item = 0;; item++) {
+            if (item == deal.whole && pieces) barrier_wait(joined, 0);
+            Work work;
+            if (!work_at(work, p, deal, item, rank)) break;
             for (int s = work.first_step; s < work.last_step; s++) {
                 int keep = !steps[s].fresh;
                 for (int k = work.first_k; k < work.last_k; k++) {

@@ -146,6 +146,11 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+    (void)stream;
+    NEED_CONTEXT;
+    return to && from && bytes ? 0 : 1;
+}
 int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t bytes, void *stream) {
     (void)stream;
     NEED_CONTEXT;

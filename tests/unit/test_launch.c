@@ -272,6 +272,10 @@ static void test_refusals(void **state) {
     assert_int_equal(hpt_call_set_buffer(call, "x", 0, &error), HPT_OK);
     assert_int_equal(hpt_call_bind(call, &error), HPT_USAGE);
     assert_string_equal(error.where, "x");
+    hpt_call_destroy(call);
+    hpt_op_close(op);
+    assert_int_equal(hpt_op_open(&op, &context, folder, &error), HPT_OK);
+    call = make_call(op, 10);
     seen.clusters = 0; /* nothing fits */
     assert_int_equal(hpt_call_set_buffer(call, "x", 0x1000, &error), HPT_OK);
     assert_int_equal(hpt_call_bind(call, &error), HPT_UNSUPPORTED);

@@ -82,6 +82,8 @@ static void compare_with_loops(hpt_data d) {
             want *= d.alpha;
             if (d.beta != 0)
                 want += d.beta * (double)hpt_typed_get(d.c, d.type_c, (size_t)((b * s->m + i) * s->ldc + j));
+            if (d.with_bias) want += (double)hpt_typed_get(d.bias, d.type_c, (size_t)j);
+            if (d.with_residual) want += (double)hpt_typed_get(d.residual, d.type_c, (size_t)(row * s->n + j));
             assert_true(fabs(want - d.reference.value[r * (size_t)s->n + (size_t)j]) < 1e-9);
         }
     }
@@ -102,6 +104,8 @@ static void test_product(void **state) {
         d.type_y = HPT_NUMBER_BF16;
         compare_with_loops(d);
     }
+    hpt_data more = {.shape = {20, 9, 33, 2, 0, 0, 0}, .alpha = 1, .seed = 3, .with_bias = true, .with_residual = true};
+    compare_with_loops(more);
     hpt_data one = {.shape = {1, 1, 1, 1, 0, 0, 0}, .alpha = 1, .seed = 3};
     compare_with_loops(one);
 }

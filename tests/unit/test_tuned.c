@@ -33,6 +33,7 @@ static void test_choices(void **state) {
                          .k = 512};
     hpt_tuned_choice choice = {.scheme = "seven-write",
                                .plan = "group=4",
+                               .settings = "cut=0",
                                .unchained = true,
                                .ms = 1.5,
                                .trivial_ms = 1.75},
@@ -42,6 +43,7 @@ static void test_choices(void **state) {
     assert_true(hpt_tuned_find(&got, cache, &key));
     assert_string_equal(got.scheme, "seven-write");
     assert_string_equal(got.plan, "group=4");
+    assert_string_equal(got.settings, "cut=0");
     assert_true(got.unchained && got.ms == 1.5 && got.trivial_ms == 1.75);
     key.m = 4096; /* the same class */
     assert_true(hpt_tuned_find(&got, cache, &key));

@@ -143,6 +143,7 @@ static int64_t ascend(search *s, level *l, int32_t rounds) {
     double step = 2.0;
     int32_t stale = 0;
     for (int32_t round = 0; round < rounds; round++) {
+        if ((round & 15) == 15 && hpt_clock() > s->limits->deadline) break;
         int64_t bound = spanning_bound(s, l, pi);
         if (bound > best) {
             best = bound, stale = 0;

@@ -24,7 +24,7 @@ static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem 
         for (size_t t = 0; t < n; t++) b->trial[t] = (int32_t)t, b->trial_last[t] = 1;
         int32_t sweeps = problem->count > 100 ? LOCAL_SWEEPS / 10 : LOCAL_SWEEPS;
         hpt_status status = hpt_cover_anneal(b->trial, b->trial_last, problem, sweeps, false,
-                                             0x9E3779B97F4A7C15ULL * (start + 1), error);
+                                             0x9E3779B97F4A7C15ULL * (start + 1), deadline, error);
         if (status != HPT_OK) return status;
         int32_t cost = hpt_cover_cost(b->trial, b->trial_last, problem);
         if (start && cost >= out->cost) continue;
@@ -36,11 +36,11 @@ static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem 
 }
 
 /* Among covers of the cost found, looks for one that kernels like better. */
-static hpt_status prefer(hpt_cover *out, const hpt_cover_problem *problem, hpt_error *error) {
+static hpt_status prefer(hpt_cover *out, const hpt_cover_problem *problem, double deadline, hpt_error *error) {
     int32_t sweeps = problem->count > 100 ? PREFER_SWEEPS / 20 : PREFER_SWEEPS;
     for (uint64_t start = 0; start < PREFER_STARTS; start++) {
-        hpt_status status =
-            hpt_cover_anneal(out->order, out->last, problem, sweeps, true, 0xD1B54A32D192ED03ULL * (start + 1), error);
+        hpt_status status = hpt_cover_anneal(out->order, out->last, problem, sweeps, true,
+                                             0xD1B54A32D192ED03ULL * (start + 1), deadline, error);
         if (status != HPT_OK) return status;
     }
     out->cost = hpt_cover_cost(out->order, out->last, problem);
@@ -72,7 +72,7 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
         out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
         out->method = "subset dynamic programming";
     }
-    HPT_TRY(prefer(out, problem, error));
+    HPT_TRY(prefer(out, problem, hpt_clock() + (problem->seconds > 0 ? problem->seconds : 60) / 4, error));
 done:
     free(b.trial);
     free(b.trial_last);

@@ -5,7 +5,8 @@
  *   - the proof is a tree of spanning-tree bounds (bound.h), so that a program without this code can check it.
  *   - deterministic: limits count steps, not seconds, unless the time limit itself is reached.
  * Among covers of equal cost it prefers, in this order: one that can alternate over the accumulators, few joins marked
- * odd, few paths, and products marked early at the front. That choice is by local search: good, not proved best.
+ * odd, writes early in their paths (a long prefix sum is large, and so is the rounding error of writing it), and
+ * products marked early at the front. That choice is by local search: good, not proved best.
  */
 #ifndef HPT_COVER_H
 #define HPT_COVER_H
@@ -43,10 +44,10 @@ void hpt_cover_clear(hpt_cover *cover);
 bool hpt_cover_alternates(int32_t *group, const int32_t *length, int32_t paths, int32_t accumulators);
 
 /* ---- the parts; each is used by hpt_cover_solve and tested by itself ---- */
-/* cover_local.c: simulated annealing over orders, `sweeps` * count^2 moves, from the given order. Improves
- * (order, last) and returns its cost. With `prefer` the secondary wishes count too. */
+/* cover_local.c: simulated annealing over orders, at most `sweeps` * count^2 moves, from the given order. Improves
+ * (order, last). With `prefer` the secondary wishes count too. Stops at `deadline` on hpt_clock. */
 hpt_status hpt_cover_anneal(int32_t *order, uint8_t *last, const hpt_cover_problem *problem, int32_t sweeps,
-                            bool prefer, uint64_t seed, hpt_error *error);
+                            bool prefer, uint64_t seed, double deadline, hpt_error *error);
 int32_t hpt_cover_cost(const int32_t *order, const uint8_t *last, const hpt_cover_problem *problem);
 /* cover_subset.c: exact by dynamic programming over subsets: count <= HPT_SUBSET_LIMIT, optimum <= 254. */
 enum { HPT_SUBSET_LIMIT = 23 };

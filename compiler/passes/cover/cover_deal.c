@@ -21,11 +21,25 @@ static bool deal_two(int32_t *group, const int32_t *length, int32_t paths, int32
         if (reach[(size_t)paths * width + (size_t)sum]) best = sum;
     for (int32_t i = paths - 1, sum = best; i >= 0; i--) {
         bool without = reach[(size_t)i * width + (size_t)sum];
-        if (group) group[i] = without; /* 0 holds the larger half */
+        group[i] = without; /* 0 holds the larger half */
         if (!without) sum -= length[i];
     }
     free(reach);
     return total - best <= half;
+}
+
+/* The yes or no of deal_two, without a table of who goes where. */
+static bool can_deal_two(const int32_t *length, int32_t paths, int32_t total) {
+    enum { MOST = 2049 };
+    uint8_t reach[MOST] = {1};
+    int32_t half = (total + 1) / 2;
+    if (half >= MOST) return false;
+    for (int32_t i = 0; i < paths; i++)
+        for (int32_t sum = half - length[i]; sum >= 0; sum--)
+            if (reach[sum]) reach[sum + length[i]] = 1;
+    for (int32_t sum = total - half; sum <= half; sum++)
+        if (reach[sum]) return true;
+    return false;
 }
 
 static bool deal_many(int32_t *group, const int32_t *length, int32_t paths, int32_t total, int32_t accumulators) {
@@ -51,6 +65,7 @@ bool hpt_cover_alternates(int32_t *group, const int32_t *length, int32_t paths, 
         if (group) memset(group, 0, (size_t)paths * sizeof *group);
         return total <= 1;
     }
+    if (accumulators == 2 && !group) return can_deal_two(length, paths, total);
     return accumulators == 2 ? deal_two(group, length, paths, total)
                              : deal_many(group, length, paths, total, accumulators);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PER_SWEEP = 24 }; /* moves per product and sweep */
+
 typedef struct state {
     const hpt_cover_problem *problem;
     int32_t n;
@@ -47,24 +49,27 @@ static void settle(const state *s, const int32_t *order, uint8_t *last) {
     last[s->n - 1] = 1;
 }
 
-/* Wishes in one number, the more important the heavier; a path cover's cost outweighs them all. */
-static double score(state *s, const int32_t *order, const uint8_t *last) {
+/* Wishes in one number, the more important the heavier; a path cover's cost outweighs them all. Above `give_up` the
+ * cost alone is returned, which is less than the whole. */
+static double score(state *s, const int32_t *order, const uint8_t *last, double give_up) {
     const hpt_cover_problem *p = s->problem;
     double cost = hpt_cover_cost(order, last, p);
-    if (!s->prefer) return cost;
-    double odd = 0, early = 0, places = 0;
+    if (!s->prefer || cost > give_up) return cost;
+    double odd = 0, early = 0, places = 0, held = 0;
     int32_t paths = 0, length = 0;
     for (int32_t t = 0; t < s->n; t++) {
         length++;
         if (p->early && p->early[order[t]]) early += t, places += s->n;
+        held += length * (last[t] ? p->end[order[t]] : join_cost(p, order[t], order[t + 1]));
         if (last[t])
             s->length[paths++] = length, length = 0;
         else if (p->odd)
             odd += p->odd[(size_t)order[t] * (size_t)s->n + (size_t)order[t + 1]];
     }
     double taste = hpt_cover_alternates(NULL, s->length, paths, p->accumulators) ? 0 : 0.5;
-    taste += 0.25 * odd / s->n + 0.125 * paths / s->n / s->n;
-    if (places > 0) taste += 0.03 * early / places / s->n / s->n;
+    taste += 0.25 * odd / s->n;
+    if (cost > 0) taste += 0.2 * held / cost / s->n / s->n;
+    if (places > 0) taste += 0.03 * early / places / s->n / s->n / s->n;
     return cost + taste;
 }
 
@@ -104,7 +109,7 @@ static void move(state *s) {
 }
 
 hpt_status hpt_cover_anneal(int32_t *order, uint8_t *last, const hpt_cover_problem *problem, int32_t sweeps,
-                            bool prefer, uint64_t seed, hpt_error *error) {
+                            bool prefer, uint64_t seed, double deadline, hpt_error *error) {
     hpt_status status = HPT_OK;
     size_t n = (size_t)problem->count;
     int32_t *numbers = malloc(3 * n * sizeof *numbers);
@@ -115,12 +120,15 @@ hpt_status hpt_cover_anneal(int32_t *order, uint8_t *last, const hpt_cover_probl
     memcpy(s.last, last, n);
     settle(&s, s.order, s.last);
     memcpy(last, s.last, n);
-    double now = score(&s, s.order, s.last), best = now;
-    int64_t moves = (int64_t)sweeps * problem->count * problem->count;
+    double now = score(&s, s.order, s.last, HUGE_VAL), best = now;
+    int64_t moves =
+        (int64_t)sweeps * problem->count * (problem->count < MOST_PER_SWEEP ? problem->count : MOST_PER_SWEEP);
     for (int64_t step = 0; step < moves && problem->count > 1; step++) {
-        double heat = (prefer ? 0.3 : 1.0) * (1.0 - (double)step / (double)moves) + 1e-3;
+        double left = 1.0 - (double)step / (double)moves;
+        double heat = prefer ? 0.3 * left * left * left * left + 1e-6 : left + 1e-3;
+        if ((step & 1023) == 1023 && hpt_clock() > deadline) break;
         move(&s);
-        double then = score(&s, s.trial, s.trial_last);
+        double then = score(&s, s.trial, s.trial_last, now + 10 * heat);
         if (then > now && exp((now - then) / heat) * 4294967296.0 < (double)(next(&s) >> 32)) continue;
         int32_t *held = s.order;
         uint8_t *held_last = s.last;

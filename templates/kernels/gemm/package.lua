@@ -9,7 +9,8 @@ function M.finish(context, g)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 6
+  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 8 +
+    #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
 end
@@ -27,7 +28,8 @@ local function operand_map(plan, g, form, box_rows)
 end
 
 -- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
--- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; beside (optional: the
+-- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; deals_items (optional: a cut last wave has work for
+-- more clusters than tiles); beside (optional: the
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
@@ -116,8 +118,8 @@ function M.make(context, template, g)
     {"tiles_m", string.format("block_m / %d", g.cluster_m)},
     {"tiles_n", "block_n / " .. g.tile_n},
     {"cluster_tiles", "tiles_m * tiles_n * batch"},
-    {"ctas", string.format(sink and "%d * min(min(max_clusters, max(1, sms / %d)), cluster_tiles)" or "%d * min(max_clusters, cluster_tiles)",
-                           g.cluster, g.cluster)},
+    {"clusters", sink and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
+    {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
   if sink then add(let, table.unpack(sink.let)) end
   local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {

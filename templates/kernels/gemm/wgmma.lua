@@ -24,7 +24,7 @@ end
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
 local function registers(context, workers, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = workers and 104 or 40
+  local few = workers and 104 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
@@ -39,7 +39,7 @@ local function geometry(context)
     tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
     box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
-    element = element, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
+    element = element, deals_items = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
   g.few_registers, g.many_registers = registers(context, g.beside or context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024

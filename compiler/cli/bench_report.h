@@ -1,0 +1,13 @@
+/* bench_report.h - the rows of `heptane bench` as text lines, CSV and an SVG plot of ratio against size. */
+#ifndef HPT_CLI_BENCH_REPORT_H
+#define HPT_CLI_BENCH_REPORT_H
+
+#include "core.h"
+#include <jansson.h>
+
+void hpt_bench_print_row(const json_t *row);
+hpt_status hpt_bench_write_csv(const char *path, const json_t *rows, hpt_error *error);
+/* One line per scheme, chaining and treatment of the forms; the size is the cube root of M N K. */
+hpt_status hpt_bench_write_svg(const char *path, const json_t *rows, hpt_error *error);
+
+#endif

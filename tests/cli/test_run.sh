@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# run on the emulator: writes as executed, ragged shapes, layouts, types, batches, scalars; skipped without NVRTC.
+set -u
+fail() { echo "FAILED: $*" >&2; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export HEPTANE_CACHE=$folder/cache
+"$HEPTANE" doctor | grep -c '^ok *NVRTC' >/dev/null || { echo "skipped: no NVRTC"; exit 77; }
+
+run() { # WRITES arguments...  WRITES "-": any
+  local writes=$1
+  shift
+  "$HEPTANE" run "$@" --backend emulator --json >"$folder/out" 2>"$folder/err" || fail "$*: $(cat "$folder/err")"
+  python3 - "$folder/out" "$writes" <<'PY' || fail "$*: $(cat "$folder/out")"
+import json, sys
+out = json.load(open(sys.argv[1]))
+assert out["ok"] and out["backend"] == "emulator" and out["bad_elements"] == 0
+assert 0 < out["rel_error"] <= out["bound"] < 0.02
+assert sys.argv[2] == "-" or out["writes_executed"] == float(sys.argv[2]), out["writes_executed"]
+PY
+}
+for target in sm_90a sm_100a; do
+  # the paper's figures, counted from the bytes that landed
+  run 7 seven-write --target $target -m 512 -n 512 -k 256
+  run 14 seven-write --target $target -m 512 -n 512 -k 256 --chain none
+  run 10 strassen --target $target -m 512 -n 512 -k 256
+  run 12 strassen --target $target -m 512 -n 512 -k 256 --chain none
+  run 4 textbook --target $target -m 512 -n 512 -k 256
+  run 1 trivial --target $target -m 256 -n 256 -k 128
+  run - strassen --target $target -m 1 -n 1 -k 1
+  run - seven-write --target $target -m 129 -n 65 -k 71 --repeat 2
+done
+run - seven-write -m 100 -n 72 -k 136 --in-type bf16
+run - seven-write -m 100 -n 72 -k 136 --in-type bf16 --forms bf16 --out-type bf16
+run - seven-write -m 100 -n 72 -k 136 --out-type f32
+run - strassen -m 100 -n 72 -k 136 --trans-x --no-trans-y
+run - strassen -m 99 -n 71 -k 65 --batch 2 --alpha 0.5 --beta -2
+run - strassen -m 99 -n 72 -k 65 --bias --residual --batch 2
+run - trivial -m 9 -n 7 -k 65 --bias --beta 1 --out-type f32
+run - strassen -m 64 -n 72 -k 80 --ldx 88 --ldy 96 --ldc 104
+run - strassen -m 64 -n 72 -k 80 --ldx 81 --ldy 83 --ldc 75
+
+# a result outside its stated bound must not pass
+"$HEPTANE" emit strassen --op gemm --target sm_90a -o "$folder/op" >/dev/null || fail emit
+python3 - "$folder/op/op.json" <<'PY'
+import json, sys
+op = json.load(open(sys.argv[1]))
+op["numerics"]["bound"] = 1e-6
+json.dump(op, open(sys.argv[1], "w"))
+PY
+"$HEPTANE" run "$folder/op" -m 64 -n 64 -k 64 --backend emulator >"$folder/out" 2>"$folder/err" && fail "a result outside its bound passed"
+grep -q 'NOT OK' "$folder/out" || fail "NOT OK is not printed"
+echo ok
