@@ -296,6 +296,7 @@ enum { PICKS_PER_TURN = 64 };
 static void *run_share(void *argument) {
     share *s = argument;
     uint64_t next = s->first;
+    if (s->step == 1) s->run->next_cluster = &next; /* the only share: its clusters may take over waiting ones */
     hpt_emu_cluster **clusters = calloc(s->resident, sizeof *clusters);
     uint32_t active = 0;
     s->no_memory = !clusters;
@@ -314,6 +315,7 @@ static void *run_share(void *argument) {
             active--;
         }
     }
+    if (s->step == 1) s->run->next_cluster = NULL;
     for (uint32_t k = 0; clusters && k < s->resident; k++) {
         if (clusters[k]) {
             s->no_memory |= clusters[k]->out_of_memory;
@@ -372,6 +374,7 @@ static hpt_status emu_launch(hpt_backend_module *module, const hpt_launch *asked
                        .seed = device->options.seed,
                        .overlap = launch.overlap};
     uint64_t total = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2] / run.cluster_size;
+    run.cluster_count = total;
     bool ok = run_all(&run, total, resident_clusters(module, &launch, shared));
     HPT_FAIL_IF(!ok, HPT_NO_MEMORY, "", "Out of memory while emulating a launch.");
     if (device->finding_count > before || run.stop) {

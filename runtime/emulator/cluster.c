@@ -156,6 +156,7 @@ void hpt_emu_cluster_destroy(hpt_emu_cluster *k) {
     for (size_t i = 0; i < k->async_count; i++) k->async[i]->release(k->async[i]);
     free(k->async);
     if (k->ctas) hpt_emu_tensor_destroy(k);
+    hpt_emu_launch_control_free(k);
     for (uint32_t c = 0; k->ctas && c < k->size; c++) {
         hpt_emu_cta *cta = &k->ctas[c];
         for (uint32_t m = 0; m < cta->mbarrier_count; m++) {

@@ -328,8 +328,9 @@ static bool decode_one(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     i->run = row->run;
     i->flags = (uint8_t)row->flags;
     if (!decode_operands(d, i, row)) return false;
-    if (strncmp(d->source->opcode, "atom", 4) == 0 || strncmp(d->source->opcode, "red.", 4) == 0 ||
-        strncmp(d->source->opcode, "ld.volatile", 11) == 0 || strncmp(d->source->opcode, "ld.acquire", 10) == 0)
+    if (strncmp(d->source->opcode, "atom", 4) == 0 || strncmp(d->source->opcode, "clusterlaunch", 13) == 0 ||
+        strncmp(d->source->opcode, "red.", 4) == 0 || strncmp(d->source->opcode, "ld.volatile", 11) == 0 ||
+        strncmp(d->source->opcode, "ld.acquire", 10) == 0)
         d->program->uses_global_atomics = true;
     return !row->decode || row->decode(d, i);
 }

@@ -251,6 +251,8 @@ struct hpt_emu_cluster {
     uint32_t picks_left;
     uint32_t live_threads;
     bool out_of_memory;
+    struct hpt_emu_response *responses; /* of cluster launch control */
+    bool control_refused;               /* and a warp has seen it */
 };
 
 struct hpt_emu_run {
@@ -263,6 +265,7 @@ struct hpt_emu_run {
     uint64_t seed;
     volatile bool stop;
     bool overlap;
+    uint64_t cluster_count, *next_cluster; /* the first that is not launched yet; NULL: they cannot be taken over */
 };
 
 /* ---- registers ---- */
@@ -380,6 +383,9 @@ void hpt_emu_wgmma_check(hpt_emu_warp *w, const hpt_emu_instruction *i); /* oper
 void hpt_emu_tensor_release(hpt_emu_warp *w); /* frees what a warp has */
 void hpt_emu_tensor_end(hpt_emu_warp *w);     /* a warp has ended; checks it, and its CTA with the last one */
 void hpt_emu_tensor_destroy(hpt_emu_cluster *cluster);
+
+/* ---- launch_control.c ---- */
+void hpt_emu_launch_control_free(hpt_emu_cluster *cluster);
 
 /* ---- findings.c ---- */
 void hpt_emu_report(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane, hpt_emu_fault fault,

@@ -453,4 +453,5 @@ const hpt_emu_row hpt_emu_rows_tcgen05[] = {
     {"tcgen05.st.sync.aligned" SHAPE "[.unpack::16b].b32", "m,sv4", run_store, HPT_EMU_ALIGNED, decode_store},
     {"tcgen05.wait{::ld|::st}.sync.aligned", "", run_wait, HPT_EMU_ALIGNED, NULL},
     {"tcgen05.fence{::before_thread_sync|::after_thread_sync}", "", run_fence, 0, NULL},
-    {0}};
+    HPT_EMU_LAST_ROW,
+};

@@ -2,12 +2,11 @@
 -- See README.md of this folder.
 local K = use("lib/kernel")
 local shape = use("kernels/forms/shape")
-local CHUNK = 8 -- elements that a thread holds of each block: 16 bytes
 
 local function make(context)
   local plan, operand, s = context.plan, context.operand, shape(context)
   local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
-    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", CHUNK, s.threads)
+    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", s.width, s.threads)
   local args, buffers = {K.pointer("source")}, {{name = "source", type = operand.type, role = "in"}}
   if operand.paired then -- rows of two matrices of the same shape take turns, `paired` of each
     args[#args + 1] = K.pointer("second")
@@ -17,7 +16,7 @@ local function make(context)
   buffers[#buffers + 1] = {name = "out", type = plan.forms_type, role = "out"}
   local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
   if not operand.rows_contiguous then
-    args[#args + 1] = K.i64("part_rows * batch")
+    args[#args + 1] = {type = "u32", value = "part_rows * batch"}
     sizes[#sizes + 1], params[#params + 1] = "part_rows", "part_rows"
   end
   for _, value in ipairs(sizes) do args[#args + 1] = K.i32(value) end
@@ -31,7 +30,7 @@ local function make(context)
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
       {that = "block_rows % 64 == 0 && block_k % 64 == 0", message = "the block's sizes must be multiples of 64"},
       {that = "forms <= " .. #operand.slots, message = "there are only " .. #operand.slots .. " forms"},
-      {that = "ctas < 2147483648 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
+      {that = "ctas * " .. s.threads .. " < 4294967296 && block_rows * batch < 4294967296 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
        message = "the matrix is too large for one launch"},
       {that = "!aligned || (ld % 8 == 0 && (batch == 1 || stride % 8 == 0))",
        message = "aligned reads need a leading dimension and a stride that are multiples of 8 elements"},
