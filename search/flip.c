@@ -85,6 +85,45 @@ bool hpt_flip_reduce(hpt_flip_state *s, int32_t changed) {
     return false;
 }
 
+/* Row (or column) `to` of a matrix plus or minus row (or column) `from`. */
+static bool add_line(const hpt_flip_state *s, hpt_ternary_vector *v, int32_t rows, int32_t columns, bool by_rows,
+                     int32_t to, int32_t from, bool minus) {
+    hpt_ternary_vector moved = {0, 0};
+    int32_t count = by_rows ? columns : rows;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t source = by_rows ? from * columns + k : k * columns + from;
+        int32_t target = by_rows ? to * columns + k : k * columns + to;
+        moved.plus |= (v->plus >> source & 1) << target;
+        moved.minus |= (v->minus >> source & 1) << target;
+    }
+    return add(s, v, *v, moved, minus);
+}
+
+bool hpt_flip_sandwich(hpt_flip_state *s) {
+    static const int factors[3][2] = {
+        {HPT_U, HPT_W}, {HPT_V, HPT_U}, {HPT_W, HPT_V}}; /* one gains what the other loses */
+    const int32_t rows[3] = {s->shape.n, s->shape.m, s->shape.n}, columns[3] = {s->shape.m, s->shape.p, s->shape.p};
+    const int32_t sides[3] = {s->shape.n, s->shape.m, s->shape.p};
+    uint64_t bits = hpt_flip_random(s);
+    int side = (int)((bits >> 40 & 0xFF) * 3 >> 8);
+    int32_t size = sides[side], i = (int32_t)((bits & 0xFFFF) * (uint32_t)size >> 16);
+    int32_t j = (int32_t)((bits >> 16 & 0xFFFF) * (uint32_t)size >> 16);
+    bool minus = bits >> 60 & 1;
+    if (i == j) return false;
+    hpt_ternary_product changed[HPT_TERNARY_RANK];
+    for (int32_t r = 0; r < s->shape.rank; r++) {
+        changed[r] = s->products[r];
+        int gains = factors[side][0], loses = factors[side][1];
+        bool gain_rows = side < 2,
+             lose_rows = side == 0; /* X's rows and Z's; Y's rows and X's columns; Z's columns and Y's */
+        if (!add_line(s, &changed[r].factor[gains], rows[gains], columns[gains], gain_rows, j, i, minus) ||
+            !add_line(s, &changed[r].factor[loses], rows[loses], columns[loses], lose_rows, i, j, !minus))
+            return false;
+    }
+    memcpy(s->products, changed, (size_t)s->shape.rank * sizeof *changed);
+    return true;
+}
+
 bool hpt_flip_plus(hpt_flip_state *s) {
     if (s->shape.rank + 1 > HPT_TERNARY_RANK) return false;
     for (int tries = 0; tries < TRIES; tries++) {

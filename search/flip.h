@@ -17,6 +17,9 @@ bool hpt_flip_step(hpt_flip_state *s, int32_t *first, int32_t *second);
 /* Drops zero products and merges ones that agree in two factors, as far as the changed product goes; true if the rank
  * fell. */
 bool hpt_flip_reduce(hpt_flip_state *s, int32_t changed);
+/* A random change of basis X -> L X M^-1, Y -> M Y N^-1 with one elementary matrix; false (and nothing changed) if a
+ * coefficient would leave -1 .. 1. */
+bool hpt_flip_sandwich(hpt_flip_state *s);
 /* Rank + 1. */
 bool hpt_flip_plus(hpt_flip_state *s);
 

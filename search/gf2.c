@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BITS = 6, FUNCTIONALS = 1 << MOST_BITS, MOST_TASKS = 20000000, MOST_MATRICES = 1 << 16 };
+enum { MOST_BITS = 6, FUNCTIONALS = 1 << MOST_BITS, MOST_TASKS = 1000000, MOST_MATRICES = 1 << 16 };
 
 typedef struct tensor {
     int32_t u, v, w; /* dimensions */

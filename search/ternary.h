@@ -8,7 +8,7 @@
 #ifndef HPT_TERNARY_H
 #define HPT_TERNARY_H
 
-#include "core/core.h"
+#include "core.h"
 #include <heptane/scheme.h>
 
 enum { HPT_TERNARY_RANK = 128, HPT_TERNARY_ENTRIES = 64 };

@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUND_STEPS = 200000, MOST_WALKERS = 256, PLUS_AFTER = 40000, PLUS_ROOM = 2, RESTART_AFTER = 25 };
+enum { ROUND_STEPS = 200000, MOST_WALKERS = 256, PLUS_AFTER = 40000, PLUS_ROOM = 2 };
 
 typedef struct walker {
-    hpt_flip_state now, best; /* best: lowest rank, then lowest objective */
-    int64_t best_value;       /* of the objective at best; valid at the rank that is aimed at */
-    int64_t quick_low;        /* lowest quick value for which the objective was worked out */
-    int64_t since;            /* steps since the rank last fell */
-    int64_t stale;            /* rounds since best improved */
+    hpt_flip_state now, start, best; /* best: lowest rank, then lowest objective */
+    int64_t best_value;              /* of the objective at best; valid at the rank that is aimed at */
+    int64_t quick_low;               /* lowest quick value for which the objective was worked out */
+    int64_t since;                   /* steps since the rank last fell */
+    int64_t stale;                   /* rounds since best improved */
     const hpt_walk_options *options;
     int32_t aim;
     hpt_status status;
@@ -129,6 +129,13 @@ static void go_to_best(walker *w) {
     w->now.random = random;
 }
 
+/* How far plus transitions may climb: not far above the best; a walk that aims lower for another scheme of the best
+ * rank may come from the start. */
+static int32_t highest_rank(const walker *w) {
+    int32_t room = w->best.shape.rank + PLUS_ROOM;
+    return w->best.shape.rank <= w->aim && w->start.shape.rank > room ? w->start.shape.rank + 1 : room;
+}
+
 /* Towards a lower rank: flips at random, plus transitions when nothing has happened for long. */
 static hpt_status lower_rank(walker *w) {
     int32_t i, j;
@@ -144,7 +151,7 @@ static hpt_status lower_rank(walker *w) {
         }
         if (!moved || ++w->since % PLUS_AFTER == 0) {
             if (w->now.shape.rank == w->best.shape.rank) w->best = w->now; /* drift: come back to here */
-            if (w->now.shape.rank >= w->best.shape.rank + PLUS_ROOM)
+            if (w->now.shape.rank >= highest_rank(w))
                 go_to_best(w);
             else
                 hpt_flip_plus(&w->now);
@@ -153,24 +160,29 @@ static hpt_status lower_rank(walker *w) {
     return HPT_OK;
 }
 
-/* At the rank that is aimed at: annealing over flips, one cooling per round. */
+/* At the rank that is aimed at: annealing over flips and changes of basis, one cooling per round. */
 static hpt_status lower_objective(walker *w) {
-    int64_t here = quick_value(w, &w->now);
-    double hottest = 1.2;
-    for (int64_t step = 0; step < ROUND_STEPS / 4; step++) {
-        double heat = hottest * (1 - (double)step / (ROUND_STEPS / 4)) + 0.05;
-        int32_t i, j;
-        hpt_ternary_product before[HPT_TERNARY_RANK];
-        hpt_flip_state *s = &w->now;
-        memcpy(before, s->products, (size_t)s->shape.rank * sizeof *before);
-        if (!hpt_flip_step(s, &i, &j)) break;
-        if (reduce_changed(s, i, j)) {
-            w->since = 0;
-            return keep_best(w);
+    enum { STEPS = ROUND_STEPS / 8 };
+    hpt_flip_state *s = &w->now;
+    int64_t here = quick_value(w, s);
+    hpt_ternary_product before[HPT_TERNARY_RANK];
+    for (int64_t step = 0; step < STEPS; step++) {
+        double heat = 1.2 * (1 - (double)step / STEPS) + 0.05;
+        size_t bytes = (size_t)s->shape.rank * sizeof *before;
+        int32_t i = 0, j = 0;
+        memcpy(before, s->products, bytes);
+        if (hpt_flip_random(s) >> 58 == 0) { /* one in 64 */
+            if (!hpt_flip_sandwich(s)) continue;
+        } else {
+            if (!hpt_flip_step(s, &i, &j)) break;
+            if (reduce_changed(s, i, j)) {
+                w->since = 0;
+                return keep_best(w);
+            }
         }
         int64_t there = quick_value(w, s);
         if (there > here && unit(s) >= exp((double)(here - there) / heat)) {
-            s->products[i] = before[i], s->products[j] = before[j];
+            memcpy(s->products, before, bytes);
             continue;
         }
         here = there;
@@ -185,13 +197,28 @@ static hpt_status lower_objective(walker *w) {
     return HPT_OK;
 }
 
+/* A walk that does not improve leaves its part of the graph: over a higher rank, from the best again, from the start.
+ */
+static void look_elsewhere(walker *w) {
+    if (w->options->objective == HPT_OBJECTIVE_RANK || w->now.shape.rank > w->aim) return;
+    if (w->stale % 64 == 0) {
+        uint64_t random = w->now.random;
+        w->now = w->start;
+        w->now.random = random;
+    } else if (w->stale % 16 == 0) {
+        go_to_best(w);
+    }
+    if (w->stale % 4 == 0)
+        for (int64_t k = 0; k <= w->stale / 4 % 3; k++) hpt_flip_plus(&w->now);
+}
+
 static void run_round(walker *w) {
     w->stale++;
+    look_elsewhere(w);
     if (w->now.shape.rank > w->aim)
         w->status = lower_rank(w);
     else if (w->options->objective != HPT_OBJECTIVE_RANK)
         w->status = lower_objective(w);
-    if (w->stale % RESTART_AFTER == 0 && w->now.shape.rank <= w->aim) go_to_best(w);
 }
 
 /* ---- all walkers ---- */
@@ -248,7 +275,7 @@ static void start_walkers(crowd *c, const hpt_ternary_shape *shape, const hpt_te
         w->now.random = (options->seed + 1) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)i * UINT64_C(0xD1B54A32D192ED03);
         w->now.random |= 1;
         for (int warm = 0; warm < 8; warm++) hpt_flip_random(&w->now);
-        w->best = w->now;
+        w->best = w->start = w->now;
         w->best_value = w->quick_low = INT64_MAX;
         if (w->now.shape.rank <= w->aim) w->status = keep_best(w);
     }

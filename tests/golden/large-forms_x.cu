@@ -7,7 +7,7 @@
 // No headers are needed; compile with NVRTC for exactly this target.
 //
 // A block has block_rows x block_k elements; those beyond the matrix count as zero. Forms lie one after another, each a
-// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements (16 bytes) of every block.
+// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements of every block.
 
 typedef unsigned char u8;
 typedef unsigned short u16;

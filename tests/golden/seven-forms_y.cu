@@ -7,7 +7,7 @@
 // No headers are needed; compile with NVRTC for exactly this target.
 //
 // A block has block_rows x block_k elements; those beyond the matrix count as zero. Forms lie one after another, each a
-// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements (16 bytes) of every block.
+// K-major block; sums are made in f32 and rounded once. A thread holds 8 neighbouring elements of every block.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -122,17 +122,16 @@ __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 f
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, i64 lines, int rows, int k_extent, int block_rows,
-    int block_k, int part_rows, int form_count, int aligned) {
+heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, u32 lines, int rows, int k_extent, int block_rows,
+    int block_k, u32 part_rows, int form_count, int aligned) {
     allow_next_kernel();
     await_previous_kernel();
     const i64 form_size = (i64)block_rows * block_k;
     // one thread per 8 elements of the first part_rows rows of a block
-    const int chunks = block_k / 8;
-    const i64 index = (i64)blockIdx.x * 256 + threadIdx.x, line = index / chunks;
+    const u32 chunks = block_k / 8, index = blockIdx.x * 256 + threadIdx.x, line = index / chunks;
     if (line >= lines) return;
     const int k = (int)(index - line * chunks) * 8, batch = (int)(line / part_rows);
-    const int row = (int)(line - (i64)batch * part_rows);
+    const int row = (int)(line - (u32)batch * part_rows);
     u16 *to = forms + (i64)batch * form_count * form_size + (i64)row * block_k + k;
     const Source source = {matrix + batch * stride, ld, rows, k_extent, aligned != 0};
     Blocks blocks;

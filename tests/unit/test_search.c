@@ -138,7 +138,9 @@ static void test_moves_keep_the_tensor(void **unused) {
         hpt_ternary_textbook(s.products, &s.shape);
         for (int step = 0; step < 3000; step++) {
             int32_t i, j;
-            if (step % 40 == 39 && s.shape.rank < 16)
+            if (step % 7 == 6)
+                hpt_flip_sandwich(&s);
+            else if (step % 40 == 39 && s.shape.rank < 16)
                 hpt_flip_plus(&s);
             else if (hpt_flip_step(&s, &i, &j) && !hpt_flip_reduce(&s, i) && j < s.shape.rank)
                 hpt_flip_reduce(&s, j);

@@ -2,16 +2,15 @@
 -- See README.md of this folder.
 local K = use("lib/kernel")
 local shape = use("kernels/forms/shape")
-local CHUNK = 8 -- elements that a thread holds of each block: 16 bytes
 
 local function make(context)
   local plan, operand, s = context.plan, context.operand, shape(context)
   local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
-    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", CHUNK, s.threads)
+    or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", s.width, s.threads)
   local args = {K.pointer("source"), K.pointer("out"), K.i64("ld"), K.i64("stride")}
   local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
   if not operand.rows_contiguous then
-    args[#args + 1] = K.i64("part_rows * batch")
+    args[#args + 1] = {type = "u32", value = "part_rows * batch"}
     sizes[#sizes + 1], params[#params + 1] = "part_rows", "part_rows"
   end
   for _, value in ipairs(sizes) do args[#args + 1] = K.i32(value) end
@@ -25,7 +24,7 @@ local function make(context)
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
       {that = "block_rows % 64 == 0 && block_k % 64 == 0", message = "the block's sizes must be multiples of 64"},
       {that = "forms <= " .. #operand.slots, message = "there are only " .. #operand.slots .. " forms"},
-      {that = "ctas < 2147483648 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
+      {that = "ctas * " .. s.threads .. " < 4294967296 && block_rows * batch < 4294967296 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
        message = "the matrix is too large for one launch"},
       {that = "!aligned || (ld % 8 == 0 && (batch == 1 || stride % 8 == 0))",
        message = "aligned reads need a leading dimension and a stride that are multiples of 8 elements"},

@@ -1,5 +1,6 @@
 -- How the forms of one operand are computed.
-local MOST_IN_REGISTERS = 9   -- blocks; with more the compiler would run out of registers
+local MOST_IN_REGISTERS = 6   -- blocks of 8 elements each; with more the compiler would run out of registers
+local MOST_IN_HALVES = 16     -- blocks of 4 elements each
 local MOST_WRITTEN_OUT = 256  -- terms; beyond either the kernel loops over a table
 
 -- The blocks that occur, numbered in order, and how the kernel is built for them.
@@ -20,7 +21,11 @@ return function(context)
     end
   end
   local s = {used = used, terms = terms, cols = operand.cols, number = function(term) return number[term.row * operand.cols + term.col] end}
-  s.written_out = #used <= MOST_IN_REGISTERS and terms <= MOST_WRITTEN_OUT
+  s.width = 8 -- elements of a block that a thread holds
+  s.written_out = #used <= (operand.rows_contiguous and 9 or MOST_IN_REGISTERS) and terms <= MOST_WRITTEN_OUT
+  if not s.written_out and not operand.rows_contiguous and #used <= MOST_IN_HALVES and terms <= MOST_WRITTEN_OUT then
+    s.written_out, s.width = true, 4
+  end
   s.threads, s.shared, s.tile_bytes = operand.rows_contiguous and 512 or 256, 0, operand.rows_contiguous and 64 * 66 * 2 or 0
   s.staged = false
   if not s.written_out then
