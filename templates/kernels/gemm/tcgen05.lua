@@ -15,7 +15,7 @@ local function geometry(context)
     tile_m = TILE_M // PAIR, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, group = t.group,
     cluster = PAIR, cluster_m = TILE_M, a_rows = TILE_M // PAIR, b_rows = t.tile_n // PAIR,
     box_rows = BOX_ROWS, box_columns = 128 // element, box_bytes = BOX_ROWS * 128, slots = BOXES,
-    element = element, threads = 256,
+    element = element, threads = 256 + (context.sink and context.sink.workers or 0),
   }
   g.shared = g.stages * (g.a_rows + g.b_rows) * TILE_K * 2 + BOXES * g.box_bytes + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
