@@ -10,13 +10,13 @@ local tune = {
 }
 
 -- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
-local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 6, 48, 16
+local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 16, 256, 16
 local function forms_beside(context)
   local plan = context.plan
   if plan.x.rows_contiguous or plan.x.computed == 0 then return nil end
   local shape = use("kernels/forms/shape")({operand = plan.x, target = context.target})
   if not shape.written_out or #shape.used > MOST_BLOCKS_BESIDE or shape.terms > MOST_TERMS_BESIDE then return nil end
-  shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 2 or 1 -- chunks of each block
+  shape.in_flight = #shape.used <= 4 and shape.terms <= MOST_TERMS_IN_PAIRS and 3 or 1 -- chunks of each block
   return shape
 end
 
@@ -24,7 +24,7 @@ end
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
 local function registers(context, workers, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = workers and 104 or 72
+  local few = workers and 128 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
