@@ -1,5 +1,6 @@
 /* heptane chain: the chaining with the fewest writes, its schedule and its bound. */
 #include "passes/chain/chains.h"
+#include "passes/choose.h"
 #include "report.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,25 @@ done:
     return status;
 }
 
+/* Replaces *scheme by an equivalent one with fewer writes. */
+static hpt_status choose(hpt_scheme **scheme, double seconds, hpt_error *error) {
+    hpt_scheme *chosen = NULL;
+    hpt_status status = hpt_chain_choose(&chosen, *scheme, seconds, &hpt_cli_progress, error);
+    if (status != HPT_OK) return status;
+    hpt_scheme_destroy(*scheme);
+    *scheme = chosen;
+    return HPT_OK;
+}
+
+static hpt_status write_scheme(const char *path, const hpt_scheme *scheme, hpt_error *error) {
+    char *text = NULL;
+    size_t length;
+    hpt_status status = hpt_scheme_write(&text, &length, scheme, "heptane", error);
+    if (status == HPT_OK) status = hpt_file_write(path, text, length, error);
+    free(text);
+    return status;
+}
+
 static hpt_status write_certificate(const char *path, const hpt_schedule *schedule, const hpt_chain_proof *proof,
                                     const hpt_scheme *scheme, hpt_error *error) {
     hpt_text text = {0};
@@ -101,10 +121,10 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
     hpt_scheme *scheme = NULL;
     hpt_schedule *schedule = NULL;
     hpt_chain_proof proof = {0};
-    const char *kind = "optimal", *certificate = NULL;
+    const char *kind = "optimal", *certificate = NULL, *output = NULL;
     hpt_scheme_arguments arguments = {0};
     hpt_read_options reading;
-    bool json = false, prove = false, helped = false;
+    bool json = false, prove = false, equivalent = false, helped = false;
     int64_t accumulators = 2;
     double seconds = 60;
     int first = 0;
@@ -115,6 +135,9 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
         {"time-limit", 0, HPT_OPTION_REAL, &seconds, "S", "seconds for the proof of optimality (default 60)", 0, 0},
         {"prove", 0, HPT_OPTION_FLAG, &prove, NULL, "exit with 7 unless the number of writes is proved minimal", 0, 0},
         {"certificate", 0, HPT_OPTION_TEXT, &certificate, "FILE", "write a proof that heptane-check checks", 0, 0},
+        {"equivalent", 0, HPT_OPTION_FLAG, &equivalent, NULL, "choose an equivalent scheme with fewer writes", 0, 0},
+        {"output", 'o', HPT_OPTION_TEXT, &output, "FILE", "write the scheme that was chained (with --equivalent)", 0,
+         0},
         HPT_SCHEME_OPTIONS(arguments),
         {"json", 0, HPT_OPTION_FLAG, &json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {"chain",
@@ -122,6 +145,7 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
                              "Finds the chaining of a scheme's products with the fewest writes to memory.",
                              "heptane chain strassen                    ten writes instead of twelve\n"
                              "heptane chain my.json --accumulators 1    for a target with one accumulator\n"
+                             "heptane chain strassen --equivalent -o seven.json   seven, in another basis\n"
                              "heptane chain my.json --prove --certificate my.cert   and a proof to check",
                              1,
                              1,
@@ -136,6 +160,8 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_IF(unchained && certificate, HPT_USAGE, "--certificate", "There is nothing to prove without chaining.");
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(read_proved(&scheme, argv[first], &reading, error));
+    if (equivalent) HPT_TRY(choose(&scheme, seconds, error));
+    if (output) HPT_TRY(write_scheme(output, scheme, error));
     hpt_chain_options chain = {(int32_t)accumulators, unchained, seconds};
     HPT_TRY(hpt_chain_with_proof(&schedule, certificate ? &proof : NULL, scheme, &chain, &hpt_cli_progress, error));
     if (certificate) HPT_TRY(write_certificate(certificate, schedule, &proof, scheme, error));

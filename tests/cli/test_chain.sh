@@ -47,4 +47,9 @@ expect "no time" 2 $?
 sed 's/\[1, 1, 1\]/[1, 1, -1]/' "$SOURCE/schemes/2x2x2/strassen.json" >"$folder/wrong.json"
 "$HEPTANE" chain "$folder/wrong.json" 2>/dev/null
 expect "refuted" 1 $?
+"$HEPTANE" chain strassen --equivalent -o "$folder/seven.json" --json >"$folder/a"
+expect "in another basis" 7 "$(field writes <"$folder/a")"
+"$HEPTANE" verify "$folder/seven.json" >/dev/null
+expect "still correct" 0 $?
+expect "the file is what was chained" 7 "$("$HEPTANE" chain "$folder/seven.json" --json | field writes)"
 exit $((failures > 0))

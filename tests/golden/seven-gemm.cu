@@ -477,14 +477,15 @@ __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 f
 
 // Forms of the rows from first_row of every block on are made here, the others by a kernel before this one. A warp takes the
 // next PIECE rows; ready[i] counts the pieces of TILE_M rows that are done.
-constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 2; // chunks that a lane loads at a time
+constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 3; // chunks that a lane loads at a time
+constexpr int WIDTH = 8; // elements of a chunk
 struct Beside {
     Source source;
     u16 *forms;
     int first_row, block_rows, block_k, form_count;
 };
 __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
-    const int lane = threadIdx.x & 31, chunks = b.block_k / 8;
+    const int lane = threadIdx.x & 31, chunks = b.block_k / WIDTH;
     const i64 form_size = (i64)b.block_rows * b.block_k;
     for (;;) {
         int row0 = 0;
@@ -496,11 +497,11 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
 #pragma unroll
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
-                    load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * 8, b.block_rows, b.block_k);
+                    load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * WIDTH, b.block_rows, b.block_k);
 #pragma unroll
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
-                    write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * 8, form_size, b.form_count);
+                    write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * WIDTH, form_size, b.form_count);
         }
         __threadfence(); // ordinary writes become visible to the copy engine of any multiprocessor
         proxies_meet();
@@ -609,7 +610,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -726,7 +727,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
