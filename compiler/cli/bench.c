@@ -3,6 +3,7 @@
 #include "cublas.h"
 #include "field.h"
 #include "measure.h"
+#include "mlp.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -382,6 +383,7 @@ done:
 
 hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
+    if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_bench(argc, argv, error);
     bool helped = false;
     hpt_context_info device;
     bench *b = calloc(1, sizeof *b);

@@ -94,7 +94,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
     hpt_kernel_plan *plan = NULL;
     json_t *files = NULL;
     const hpt_option options[] = {
-        {"op", 0, HPT_OPTION_TEXT, &emitting.op, "OP", "gemm (default), forms_x or forms_y", 0, 0},
+        {"op", 0, HPT_OPTION_TEXT, &emitting.op, "OP", "gemm (default), forms_x, forms_y, mlp and its parts", 0, 0},
         {"target", 0, HPT_OPTION_TEXT, &emitting.target, "T", "exact GPU target (default sm_90a)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &folder, "DIR", "folder to write to", 0, 0},
         {"chain", 0, HPT_OPTION_TEXT, &chain, "HOW", "optimal (default) or none: every product by itself", 0, 0},
@@ -105,6 +105,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
         {"trans-x", 0, HPT_OPTION_FLAG, &emitting.x_transposed, NULL, "X is stored K x M", 0, 0},
         {"no-trans-y", 0, HPT_OPTION_FLAG, &emitting.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &emitting.plan, "NAME=N,...", "plan parameters, as the tuner sets them", 0, 0},
+        {"with", 0, HPT_OPTION_TEXT, &emitting.with, "NAME=VALUE,...", "settings of an MLP: activation, rounding, ...", 0, 0},
         {"dump", 0, HPT_OPTION_TEXT, &dumped, "WHAT", "print schedule, plan or manifest; write nothing", 0, 0},
         HPT_SCHEME_OPTIONS(arguments),
         {"json", 0, HPT_OPTION_FLAG, &json, NULL, "print JSON", 0, 0}};

@@ -27,15 +27,13 @@ static void clear(facts *f) {
     hpt_schedule_destroy(f->unchained);
 }
 
-/* Chaining applies to correct schemes over real rings only; without it there are no writes to report. */
+/* Chaining applies to correct schemes over real rings of moderate size; without it there are no writes to report. */
 static hpt_status find_writes(facts *f, const hpt_scheme *s, double limit, hpt_error *error) {
-    hpt_status status = HPT_OK;
     const hpt_chain_options best = {.time_limit = limit}, none = {.unchained = true};
     if (f->verdict.verdict != HPT_VERDICT_PROVED || !hpt_scheme_is_real(s)) return HPT_OK;
-    HPT_TRY(hpt_chain(&f->chained, s, &best, error));
-    HPT_TRY(hpt_chain(&f->unchained, s, &none, error));
-done:
-    return status;
+    hpt_status status = hpt_chain(&f->chained, s, &best, error);
+    if (status == HPT_OK) status = hpt_chain(&f->unchained, s, &none, error);
+    return status == HPT_TOO_LARGE ? HPT_OK : status;
 }
 
 static int64_t sum3(const int64_t x[3]) { return x[0] + x[1] + x[2]; }
@@ -73,7 +71,7 @@ static json_t *info_json(const hpt_scheme *s, const facts *f) {
                                   (json_int_t)a->naive[1], (json_int_t)a->naive[2], "reduced_sides",
                                   (json_int_t)a->reduced[0], (json_int_t)a->reduced[1], (json_int_t)a->reduced[2]));
     json_object_set_new(out, "coefficients", coefficients_json(s));
-    if (f->chained)
+    if (f->unchained)
         json_object_set_new(out, "writes",
                             json_pack("{s:i, s:i, s:i, s:b}", "unchained", f->unchained->writes, "chained",
                                       f->chained->writes, "lower_bound", f->chained->lower_bound, "optimal",
@@ -104,7 +102,7 @@ static void info_print(const char *name, const hpt_scheme *s, const facts *f) {
     printf("additions      %lld naive, %lld reduced (forms of X %lld, forms of Y %lld, outputs %lld)\n",
            (long long)sum3(a->naive), (long long)sum3(a->reduced), (long long)a->reduced[0], (long long)a->reduced[1],
            (long long)a->reduced[2]);
-    if (f->chained)
+    if (f->unchained)
         printf("writes         %d unchained, %d chained, at least %d%s\n", f->unchained->writes, f->chained->writes,
                f->chained->lower_bound, f->chained->optimal ? " (optimal)" : "");
     if (!isnan(hpt_scheme_growth(s)))

@@ -28,23 +28,30 @@ bool hpt_op_has_param(const hpt_op *op, const char *name) {
     return false;
 }
 
-/* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
-static hpt_status set_further(hpt_problem *p, hpt_error *error) {
+hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *copy = NULL, *rest = NULL;
-    if (strcmp(p->context->backend->name, "emulator") == 0 && hpt_op_has_param(p->op, "cut"))
-        HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
-    if (!p->data->settings) goto done;
-    HPT_FAIL_NO_MEMORY(copy = strdup(p->data->settings));
+    if (!settings) return HPT_OK;
+    HPT_FAIL_NO_MEMORY(copy = strdup(settings));
     for (char *pair = strtok_r(copy, ",", &rest); pair; pair = strtok_r(NULL, ",", &rest)) {
         char *equals = strchr(pair, '='), *end = pair;
         const long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
         HPT_FAIL_IF(!equals || end == equals + 1 || *end, HPT_USAGE, "--set", "\"%s\" is not NAME=INTEGER.", pair);
         *equals = 0;
-        HPT_TRY(hpt_call_set_param(p->call, pair, value, error));
+        HPT_TRY(hpt_call_set_param(call, pair, value, error));
     }
 done:
     free(copy);
+    return status;
+}
+
+/* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
+static hpt_status set_further(hpt_problem *p, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    if (strcmp(p->context->backend->name, "emulator") == 0 && hpt_op_has_param(p->op, "cut"))
+        HPT_TRY(hpt_call_set_param(p->call, "cut", 0, error));
+    HPT_TRY(hpt_call_set_params(p->call, p->data->settings, error));
+done:
     return status;
 }
 

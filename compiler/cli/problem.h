@@ -51,6 +51,9 @@ typedef struct hpt_check {
 /* Compares a downloaded output with the reference. */
 void hpt_data_compare(hpt_check *out, const hpt_data *data, const void *c);
 
+/* Sets parameters from "cut=0,beside=0"; NULL: none. */
+hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error);
+
 typedef struct hpt_problem { /* an op bound to device copies of some data */
     hpt_context *context;
     hpt_op *op;

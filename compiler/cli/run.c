@@ -1,5 +1,6 @@
 /* heptane run: emit, compile, run on random data, check against a reference in double. */
 #include "launch/launch.h"
+#include "mlp.h"
 #include "problem.h"
 #include "source.h"
 #include <inttypes.h>
@@ -239,6 +240,7 @@ static void print_text(const run_result *r, const hpt_context *context, const hp
 
 hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
+    if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_run(argc, argv, error);
     run_options o = {.shape = {512, 512, 512, 1, 0, 0, 0}, .seed = 1, .repeat = 1, .alpha = 1};
     run_result result = {0};
     hpt_source source = {0};

@@ -122,7 +122,8 @@ hpt_status hpt_emit_make(json_t **files, hpt_kernel_plan **plan_out, const hpt_s
     HPT_TRY(scheme_require_proved(scheme, error));
     HPT_TRY(hpt_target_find(&target, or_default(options->target, "sm_90a"), error));
     HPT_TRY(hpt_emit_plan(&plan, scheme, schedule, options, error));
-    HPT_TRY(hpt_emit_files(files, or_default(options->op, "gemm"), plan, target, options->plan, error));
+    HPT_TRY(
+        hpt_emit_files_with(files, or_default(options->op, "gemm"), plan, target, options->plan, options->with, error));
     if (plan_out) {
         *plan_out = plan;
         plan = NULL;

@@ -1,4 +1,5 @@
 #include "formats/catalogue.h"
+#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ hpt_status hpt_catalogue_find(char **out, const char *name, hpt_error *error) {
     hpt_status status = HPT_OK;
     char **paths = NULL;
     *out = NULL;
+    HPT_FAIL_IF(strpbrk(name, "/.") != NULL, HPT_IO, name, "Cannot open the file: %s.", strerror(ENOENT));
     HPT_TRY(hpt_catalogue_list(&paths, error));
     for (size_t i = 0; paths[i] && !*out; i++) {
         char *this = hpt_catalogue_name(paths[i]);

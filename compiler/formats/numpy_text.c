@@ -2,6 +2,7 @@
  * the third factor is over C^T. Numbers are Python's: 0., -0., 0.5+0.5j, "0. -0.5j". */
 #include "formats/cursor.h"
 #include "formats/dense.h"
+#include <stdlib.h>
 #include <string.h>
 
 int hpt_numpy_text_detect(const hpt_input *source);
@@ -59,6 +60,20 @@ done:
     return status;
 }
 
+/* FILE#k: over the arrays of the k - 1 schemes before. */
+static hpt_status skip_schemes(hpt_cursor *c, const hpt_input *source, hpt_error *error) {
+    char *end;
+    long which = source->member ? strtol(source->member, &end, 10) : 1;
+    if (which < 1 || (source->member && *end))
+        return hpt_error_set(error, HPT_NOT_FOUND, source->path, "There is no scheme \"%.40s\".", source->member);
+    for (long i = 0; i < 3 * (which - 1); i++) {
+        const char *at = find_array(source, c->at);
+        if (!at) return hpt_error_set(error, HPT_NOT_FOUND, source->path, "There are only %ld schemes here.", i / 3);
+        c->at = (size_t)(at - source->bytes) + 1;
+    }
+    return HPT_OK;
+}
+
 hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_input *source, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_builder *builder = NULL;
@@ -70,6 +85,7 @@ hpt_status hpt_numpy_text_read(hpt_scheme **out, const hpt_input *source, hpt_er
     hpt_ring_init(&ring);
     HPT_TRY(hpt_ring_parse(&ring, "Q(i)", "", error));
     HPT_TRY(hpt_reader_start(&builder, source, "numpy-text", 1, 1, 1, 1, "Q(i)", error));
+    HPT_TRY(skip_schemes(&c, source, error));
     for (int f = 0; f < 3; f++) {
         const char *at = find_array(source, c.at);
         HPT_FAIL_IF(!at, HPT_MALFORMED, source->path, "Three arrays are needed; there are %d.", f);

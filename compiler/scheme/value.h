@@ -10,6 +10,8 @@
 #define HPT_VALUE_H
 
 #include "core.h"
+#include <gmp.h> /* before FLINT, whose conversions from and to GMP need it */
+
 #include <flint/flint.h>
 #include <flint/fmpq.h>
 #include <flint/fmpq_poly.h>

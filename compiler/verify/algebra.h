@@ -11,7 +11,7 @@
 
 #include "scheme/scheme.h"
 
-enum { HPT_ALGEBRA_PRIMES = 4096, HPT_ALGEBRA_DIMENSION = 512 };
+enum { HPT_ALGEBRA_DIMENSION = 512 };
 
 typedef struct hpt_algebra {
     slong dimension, unit;

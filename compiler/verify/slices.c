@@ -232,7 +232,7 @@ static hpt_status run_modular(slice_job *job, hpt_algebra *a, hpt_error *error) 
     fmpz_init(needed);
     fmpz_mul_ui(needed, a->bound, 2);
     int64_t prime = (int64_t)1 << 30, equations;
-    HPT_FAIL_IF(!hpt_mul_i64(&equations, job->n * job->m * job->rows, job->n * job->p) || equations > (int64_t)1 << 32,
+    HPT_FAIL_IF(!hpt_mul_i64(&equations, job->n * job->m * job->rows, job->n * job->p) || equations > (int64_t)1 << 30,
                 HPT_TOO_LARGE, job->scheme->name, "Coefficients of %lu bits are too large for a scheme of this shape.",
                 (unsigned long)fmpz_bits(a->bound) / 3);
     job->marks = calloc((size_t)equations, 1);

@@ -125,6 +125,7 @@ static bool parse_triple(hpt_ptx_parser *p, uint32_t out[3]) {
         uint64_t value = 0;
         if (i == 3 || !hpt_ptx_expect_integer(p, &value, UINT32_MAX))
             return hpt_ptx_fail(p, HPT_MALFORMED, "Expected at most three extents.");
+        if (value == 0) return hpt_ptx_fail(p, HPT_MALFORMED, "An extent must not be zero.");
         out[i++] = (uint32_t)value;
     } while (hpt_ptx_accept(p, ','));
     return true;

@@ -465,9 +465,10 @@ __constant__ Target targets[125] = {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 64, STAGES = 5, CLUSTER = 1, GROUP = 8;
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
+constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 2, ROUNDS = 1; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+
 constexpr int BLOCKS_M = 5, BLOCKS_N = 5, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
@@ -829,7 +830,7 @@ __device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
 // ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
 // Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
 // started. Behind the struct: an enrolment number per cluster, a ticket per CTA's output tile of the cut wave, and a count of
-// finished forms per tile of rows.
+// finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
 struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
 __device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
 __device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
@@ -887,11 +888,11 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
     if (lane) return;
     u32 done = 0;
     for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
+        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
         Work work;
-        place(work, p, deal.first_cut + piece / (CLUSTER * BLOCKS), piece % CLUSTER);
-        const int block = piece / CLUSTER % BLOCKS;
+        place(work, p, deal.first_cut + tile, piece % CLUSTER);
         const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
-        for (int y = y0; y < min(y0 + TILE_M, p.m); y += 64)
+        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
             for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
         tma_commit();
     }
@@ -1047,10 +1048,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                     for (int t = 0; t < fill.targets; t++) {
                                         const Target &target = targets[fill.first_target + t];
                                         const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
-                                        const int y = target.row * p.block_m + work.row + consumer * 64;
+                                        const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
                                         if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add || work.cut) tma_add(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
-                                        else tma_store(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
+                                        if (target.add || work.cut) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
+                                        else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
                                     }
                                     tma_commit();
                                 }
@@ -1084,7 +1085,8 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0;; item++) {
+        int item = 0;
+        for (;; item++) {
             if (item == deal.whole && pieces) barrier_wait(joined, 0);
             Work work;
             if (!work_at(work, p, deal, item, rank)) break;

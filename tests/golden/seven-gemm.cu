@@ -233,9 +233,10 @@ __constant__ Target targets[7] = {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32; // a box: 64 rows of 128 bytes in the 128-byte swizzle
+constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 2; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+
 constexpr int BLOCKS_M = 2, BLOCKS_N = 2, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
@@ -353,7 +354,7 @@ __device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
 // ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
 // Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
 // started. Behind the struct: an enrolment number per cluster, a ticket per CTA's output tile of the cut wave, and a count of
-// finished forms per tile of rows.
+// finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
 struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
 __device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
 __device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
@@ -477,14 +478,15 @@ __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 f
 
 // Forms of the rows from first_row of every block on are made here, the others by a kernel before this one. A warp takes the
 // next PIECE rows; ready[i] counts the pieces of TILE_M rows that are done.
-constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 2; // chunks that a lane loads at a time
+constexpr int PIECE = 4, READY = TILE_M / PIECE, IN_FLIGHT = 3; // chunks that a lane loads at a time
+constexpr int WIDTH = 8; // elements of a chunk
 struct Beside {
     Source source;
     u16 *forms;
     int first_row, block_rows, block_k, form_count;
 };
 __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
-    const int lane = threadIdx.x & 31, chunks = b.block_k / 8;
+    const int lane = threadIdx.x & 31, chunks = b.block_k / WIDTH;
     const i64 form_size = (i64)b.block_rows * b.block_k;
     for (;;) {
         int row0 = 0;
@@ -496,11 +498,11 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
 #pragma unroll
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
-                    load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * 8, b.block_rows, b.block_k);
+                    load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * WIDTH, b.block_rows, b.block_k);
 #pragma unroll
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
-                    write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * 8, form_size, b.form_count);
+                    write_forms(blocks[j], b.forms + (i64)row0 * b.block_k + (i64)(i + 32 * j) * WIDTH, form_size, b.form_count);
         }
         __threadfence(); // ordinary writes become visible to the copy engine of any multiprocessor
         proxies_meet();
@@ -508,6 +510,7 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
         if (lane == 0) add_release(&forms_ready(sync)[row0 / TILE_M], 1);
     }
 }
+
 // The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
 __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal, int pieces, u32 box, const TensorMap *map_c, Sync *sync) {
     const int lane = threadIdx.x & 31;
@@ -518,11 +521,11 @@ __device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal
     if (lane) return;
     u32 done = 0;
     for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
+        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
         Work work;
-        place(work, p, deal.first_cut + piece / (CLUSTER * BLOCKS), piece % CLUSTER);
-        const int block = piece / CLUSTER % BLOCKS;
+        place(work, p, deal.first_cut + tile, piece % CLUSTER);
         const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
-        for (int y = y0; y < min(y0 + TILE_M, p.m); y += 64)
+        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
             for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
         tma_commit();
     }
@@ -608,7 +611,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -687,10 +690,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                     for (int t = 0; t < fill.targets; t++) {
                                         const Target &target = targets[fill.first_target + t];
                                         const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
-                                        const int y = target.row * p.block_m + work.row + consumer * 64;
+                                        const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
                                         if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add || work.cut) tma_add(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
-                                        else tma_store(&map_c, x, y, work.batch, staging + box * BOX_BYTES);
+                                        if (target.add || work.cut) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
+                                        else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
                                     }
                                     tma_commit();
                                 }
@@ -725,13 +728,14 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 200;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0;; item++) {
+        int item = 0;
+        for (;; item++) {
             if (item == deal.whole && pieces) barrier_wait(joined, 0);
             Work work;
             if (!work_at(work, p, deal, item, rank)) break;

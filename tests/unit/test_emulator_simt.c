@@ -85,7 +85,7 @@ REF(mul_wide_s16, (s32)(s16)a *(s16)b)
 REF(mad_lo, a *b + c)
 REF(mad_wide_u32, (u64)(u32)a *(u32)b + c)
 REF(div_s32, (s32)b == 0 ? 0xffffffff : (s32)b == -1 ? 0 - a : (u64)((s32)a / (s32)b))
-REF(rem_u32, (u32)b == 0 ? a : (u32)a % (u32)b)
+REF(rem_u32, (u32)b == 0 ? 0xffffffff : (u32)a % (u32)b) /* what an H200 gives; PTX leaves it open */
 REF(min_s32, (s32)a < (s32)b ? a : b)
 REF(max_u64, a > b ? a : b)
 REF(abs_s32, (s32)a < 0 ? 0 - a : a)

@@ -1,8 +1,8 @@
 /* heptane/emit.h - from a verified scheme and its schedule to packages of CUDA C.
  *
- * hpt_emit writes an operation folder as runtime/PACKAGE.md describes it: op.json and one folder per kernel. Equal inputs
- * give byte-identical files: no dates, no paths. A scheme that has not been proved never reaches this function's body: it
- * verifies again (cheap) and returns HPT_REFUTED.
+ * hpt_emit writes an operation folder as runtime/PACKAGE.md describes it: op.json and one folder per kernel. Equal
+ * inputs give byte-identical files: no dates, no paths. A scheme that has not been proved never reaches this function's
+ * body: it verifies again (cheap) and returns HPT_REFUTED.
  *
  * Source: DESIGN sections 3 and 5.
  */
@@ -24,6 +24,7 @@ typedef struct hpt_emit_options {
     bool x_transposed;    /* X is stored K x M (op T); default M x K */
     bool y_untransposed;  /* Y is stored K x N; default N x K, as models store weights (op T) */
     const char *plan;     /* overrides for the tuner, "stages=3,cluster=1,group=4"; NULL: the target's defaults */
+    const char *with;     /* settings of an MLP's operations, "activation=geglu,rounding=twice"; NULL: the defaults */
 } hpt_emit_options;
 
 hpt_status hpt_emit(const char *folder, const hpt_scheme *scheme, const hpt_schedule *schedule,

@@ -7,7 +7,13 @@ local function make(context)
   local plan, operand, s = context.plan, context.operand, shape(context)
   local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
     or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", s.width, s.threads)
-  local args = {K.pointer("source"), K.pointer("out"), K.i64("ld"), K.i64("stride")}
+  local args, buffers = {K.pointer("source")}, {{name = "source", type = operand.type, role = "in"}}
+  if operand.paired then -- rows of two matrices of the same shape take turns, `paired` of each
+    args[#args + 1] = K.pointer("second")
+    buffers[#buffers + 1] = {name = "second", type = operand.type, role = "in"}
+  end
+  args[#args + 1], args[#args + 2], args[#args + 3] = K.pointer("out"), K.i64("ld"), K.i64("stride")
+  buffers[#buffers + 1] = {name = "out", type = plan.forms_type, role = "out"}
   local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
   if not operand.rows_contiguous then
     args[#args + 1] = {type = "u32", value = "part_rows * batch"}
@@ -18,7 +24,7 @@ local function make(context)
   local manifest = K.manifest(context, "forms", context.variant, {
     symbol = "heptane_forms_" .. operand.name:lower(),
     params = params,
-    buffers = {{name = "source", type = operand.type, role = "in"}, {name = "out", type = plan.forms_type, role = "out"}},
+    buffers = buffers,
     let = {{"ctas", tiles}},
     require = {
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},

@@ -9,7 +9,8 @@ function M.finish(context, g)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 6
+  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 8 +
+    #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
 end
@@ -27,40 +28,62 @@ local function operand_map(plan, g, form, box_rows)
 end
 
 -- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
--- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage.
+-- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; deals_items (optional: a cut last wave has work for
+-- more clusters than tiles); beside (optional: the
+-- shape of X's forms if idle warps can make them).
+-- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
+-- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
 function M.make(context, template, g)
-  local plan = context.plan
-  local x_plain, y_plain = M.can_be_in_place(plan, plan.x), M.can_be_in_place(plan, plan.y)
-  local scheme = plan.scheme
+  local plan, sink = context.plan, context.sink
+  local given = context.forms_given
+  local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
+  local scheme, beside = plan.scheme, not given and g.beside or nil
   local args = {operand_map(plan, g, "ax", g.a_rows)}
   local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
-  local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y",
-                  "ldc", "stride_c", "cut"}
+  local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
-    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "batch_x > 1 ? 2 * stride_x : 2 * ldx",
+    add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            g.tile_k, g.a_rows, 256))
-    add(buffers, {name = "x", type = plan.forms_type, role = "in"})
-    add(params, "ldx", "stride_x", "x_in_place")
+    add(params, "stride_x", "x_in_place")
+  end
+  if x_plain or beside then
+    add(buffers, {name = "x", type = plan.x.type, role = "in"})
+    add(params, "ldx")
   end
   add(args, operand_map(plan, g, "by", g.b_rows))
   add(buffers, {name = "by", type = plan.forms_type, role = "in"})
   if y_plain then
-    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "batch_y > 1 ? 2 * stride_y : 2 * ldy",
+    add(args, K.matrix_map("y", plan.forms_type, "k", "n", "batch_y", "2 * ldy", "2 * (batch_y > 1 ? stride_y : n * ldy)",
                            g.tile_k, g.b_rows, 256))
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
   end
-  local pitch = g.element .. " * ldc"
-  add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", pitch,
-                         string.format("batch > 1 ? %d * stride_c : %s", g.element, pitch), g.box_columns, g.box_rows, 0))
-  add(buffers, {name = "c", type = plan.c_type, role = "out"})
+  if sink then
+    local line = g.element * g.tile_n
+    add(args, K.matrix_map("sums", plan.c_type, g.tile_n, sink.rows, "sums_tiles", line, line * sink.rows, g.box_columns, g.box_rows, 0))
+    add(buffers, {name = "sums", type = plan.c_type, role = "inout"})
+  else
+    add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", g.element .. " * ldc",
+                           string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
+    add(buffers, {name = "c", type = plan.c_type, role = "out"})
+    add(params, "ldc", "stride_c")
+  end
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if beside then
+    add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
+    add(params, "beside_row")
+  end
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
+  if sink then
+    add(args, table.unpack(sink.args))
+    add(buffers, table.unpack(sink.buffers))
+    add(params, table.unpack(sink.params))
+  end
 
   local function multiple(buffer, what, elements)
     return {that = string.format("%s %% %d == 0", what, elements),
@@ -77,21 +100,33 @@ function M.make(context, template, g)
      message = "m, n, k and batch must be at least 1 and the blocks must cover the matrices"},
     {that = "cluster_tiles < 1073741824 && block_m * max(forms_x, n_blocks) < 2147483648 && block_n * max(forms_y, p_blocks) < 2147483648 && block_k * m_blocks < 2147483648",
      message = "the matrices are too large: coordinates have 31 bits"},
-    multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element),
   }
+  if sink then
+    add(require, table.unpack(sink.require))
+  else
+    add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
+  end
+  if beside then
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", g.tile_m),
+                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
+  end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
 
-  local manifest = K.manifest(context, "gemm", context.variant, {
-    params = params, buffers = buffers, args = args, require = require,
-    let = {
-      {"n_blocks", scheme.n}, {"m_blocks", scheme.m}, {"p_blocks", scheme.p},
-      {"tiles_m", string.format("block_m / %d", g.cluster_m)},
-      {"tiles_n", "block_n / " .. g.tile_n},
-      {"cluster_tiles", "tiles_m * tiles_n * batch"},
-    },
+  local let = {
+    {"n_blocks", scheme.n}, {"m_blocks", scheme.m}, {"p_blocks", scheme.p},
+    {"tiles_m", string.format("block_m / %d", g.cluster_m)},
+    {"tiles_n", "block_n / " .. g.tile_n},
+    {"cluster_tiles", "tiles_m * tiles_n * batch"},
+    {"clusters", sink and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
+    {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
+  }
+  if sink then add(let, table.unpack(sink.let)) end
+  local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
+    params = params, buffers = buffers, scalars = sink and sink.scalars or {}, args = args, require = require,
+    let = let,
     launch = {
-      grid = {string.format("%d * min(max_clusters, cluster_tiles)", g.cluster), 1, 1},
+      grid = {"ctas", 1, 1},
       block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
@@ -100,7 +135,7 @@ function M.make(context, template, g)
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end

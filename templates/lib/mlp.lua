@@ -1,0 +1,212 @@
+-- The parts of a language model's MLP block as packages, buffers and steps, from which the operations rmsnorm_forms,
+-- gate_up_swiglu_forms, down and mlp are put together. Everything a part needs in op.json has the same name in all of them:
+--   m rows (tokens), hidden and inner (the intermediate size); blocks block_m x block_h of the normalised X, block_m x block_i of
+--   the activations, block_n of the gate/up product's columns, block_o of the output's columns.
+local K, O, tune, settings = use("lib/kernel"), use("lib/op"), use("lib/tune"), use("lib/settings")
+local M = {}
+
+-- What all parts share, from the context that operations get.
+function M.open(context)
+  local plan, scheme = context.plan, context.plan.scheme
+  if scheme.n ~= scheme.m or scheme.n ~= scheme.p then
+    refuse(string.format("%s needs an n x n x n scheme: what a CTA computes of one product must be a tile of each form of the next one's X. This one is %d x %d x %d.",
+                         context.op, scheme.n, scheme.m, scheme.p))
+  end
+  if plan.x.rows_contiguous or plan.y.rows_contiguous then
+    refuse(context.op .. " takes X as M x K and weights as N x K, as models store them.", "--trans-x")
+  end
+  local fused = K.variant("gate_up_swiglu_forms", context.target)
+  local product = K.variant("gemm", context.target)
+  local b = {context = context, plan = plan, files = {}, buffers = {}, steps = {}, require = {}, scalars = {}, params = {}, let = {}}
+  b.settings = settings.choose(context.settings)
+  b.tune = tune.choose(product.tune, context.overrides)
+  b.fused = setmetatable({variant = fused, tune = b.tune, settings = b.settings}, {__index = context})
+  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context})
+  b.row = fused.activation(b.settings)
+  b.type = plan.x.type
+  local size, n = product.multiples(b.product), scheme.n
+  local per_tile = size.n // (b.row.gated and 2 or 1)
+  M.param(b, "m", "rows of X: tokens", 1, 1)
+  M.let(b, "block_m", string.format("round_up(ceil_div(m, %d), %d)", n, size.m))
+  b.widths = {
+    hidden = function() M.let(b, "block_h", string.format("round_up(ceil_div(hidden, %d), %d)", n, size.k)) end,
+    inner = function()
+      M.let(b, "block_i", string.format("round_up(ceil_div(inner, %d), %d)", n, math.max(size.k, per_tile)))
+      M.let(b, "block_n", string.format("%d * block_i", b.row.gated and 2 or 1))
+    end,
+    out = function() M.let(b, "block_o", string.format("round_up(ceil_div(hidden, %d), %d)", n, size.n)) end,
+  }
+  return b
+end
+
+function M.let(b, name, formula) O.append(b.let, {name, formula}) end
+function M.param(b, name, help, min, default) O.append(b.params, O.param(name, help, min, default)) end
+function M.buffer(b, name, role, type, bytes, optional, zero)
+  O.append(b.buffers, {name = name, role = role, type = type, bytes = bytes, optional = optional or 0, zero = zero or false})
+end
+function M.cut(b)
+  if b.has_cut then return end
+  b.has_cut = true
+  M.param(b, "cut", "the last wave of a product is shared out over the GPU where that is faster: 0 never, 1 so that results stay the same bit by bit, 2 in any order", 0, 1)
+end
+function M.rule(b, that, message) O.append(b.require, {that = that, message = message}) end
+
+local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
+local function aligned(buffer) return string.format("align_%s %% 16 == 0", buffer) end
+-- The output that says whether something left the range of the forms' type; the caller clears it.
+local function overflow(b)
+  if b.has_overflow then return end
+  b.has_overflow = true
+  M.buffer(b, "overflow", "output", "u32", 4, 1)
+end
+
+-- X as it is -> forms of X
+local function forms_of_x(b, role)
+  local plan, slots = b.plan, #b.plan.x.slots
+  O.package(b.files, "forms_x", "forms", b.context, {operand = plan.x})
+  M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
+  M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
+  M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
+  M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
+  M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
+  O.append(b.steps, {package = "forms_x", phase = "run", when = 1, bind = {
+    source = "x", out = "x_forms", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
+    part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
+  }})
+end
+
+-- X, optionally with a residual to add first -> forms of the normalised X, in `forms`
+function M.rmsnorm(b, role)
+  if b.settings.norm == "none" then return forms_of_x(b, role) end
+  local plan, slots = b.plan, #b.plan.x.slots
+  O.package(b.files, "rmsnorm_forms", "rmsnorm_forms", setmetatable({settings = b.settings}, {__index = b.context}))
+  M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
+  M.param(b, "ldr", "elements from one row of the residual to the next", 1, "hidden")
+  M.param(b, "lds", "elements from one row of the sum to the next", 1, "hidden")
+  O.append(b.scalars, {name = "eps", default = 1e-6}, {name = "norm_offset", default = 0.0}, {name = "x_scale", default = 1.0})
+  M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
+  M.buffer(b, "residual", "input", b.type, matrix("m", "ldr", "hidden"), 1)
+  M.buffer(b, "sum", "output", b.type, "has_residual ? " .. matrix("m", "lds", "hidden") .. " : 0", "!has_residual")
+  M.buffer(b, "norm", "input", b.type, "2 * hidden")
+  M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
+  overflow(b)
+  M.let(b, "norm_aligned", table.concat({aligned("x"), aligned("norm"), "ldx % 8 == 0",
+        "(!has_residual || (" .. aligned("residual") .. " && " .. aligned("sum") .. " && ldr % 8 == 0 && lds % 8 == 0))"}, " && "))
+  M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
+  M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
+  M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
+  O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = 1, bind = {
+    x = "x", residual = "residual", weight = "norm", sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",
+    weight_offset = "norm_offset", scale = "x_scale", m = "m", hidden = "hidden", ldx = "ldx", ldr = "ldr", lds = "lds",
+    block_m = "block_m", block_k = "block_h", aligned = "norm_aligned", with_residual = "has_residual",
+  }})
+end
+
+-- Forms of a weight, made once. `sources`: the names of its one or two matrices, rows x columns as stored.
+local function weight_forms(b, name, sources, rows, columns, block_rows, block_k, paired)
+  local plan, s = b.plan, sources[1]
+  local operand = setmetatable({paired = paired}, {__index = plan.y})
+  O.package(b.files, name, "forms", b.context, {operand = operand})
+  M.param(b, "ld_" .. name, "elements from one row of the weight to the next", 1, columns)
+  local given, even = {}, {}
+  for _, source in ipairs(sources) do
+    M.buffer(b, source, "input", plan.y.type, matrix(rows, "ld_" .. name, columns), 1)
+    O.append(given, "has_" .. source)
+    O.append(even, aligned(source))
+    M.rule(b, string.format("align_%s %% 2 == 0", source), source .. " must be aligned to its elements (2 bytes)")
+  end
+  M.rule(b, string.format("ld_%s >= %s", name, columns), name .. ": ld_" .. name .. " is smaller than a row")
+  M.buffer(b, name .. "_forms", "prepared", plan.forms_type, string.format("2 * %d * %s * %s", #plan.y.slots, block_rows, block_k))
+  local bind = {source = s, second = sources[2], out = name .. "_forms", forms = #plan.y.slots, rows = rows, k = columns, batch = 1,
+                ld = "ld_" .. name, stride = 0, block_rows = block_rows, part_rows = block_rows, block_k = block_k,
+                aligned = string.format("%s && ld_%s %% 8 == 0", table.concat(even, " && "), name)}
+  O.append(b.steps, {package = name, phase = "prepare", when = table.concat(given, " && "), bind = bind})
+end
+
+-- Counters of a product: see kernels/gemm/sync.cuh.tmpl.
+local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", 1 + more + plan.scheme.n * plan.scheme.p) end
+
+-- Forms of X -> forms of the activations
+function M.gate_up(b, x_role, act_role)
+  local plan, slots = b.plan, #b.plan.x.slots
+  local gated = b.row.gated
+  local per_tile = b.tune.tile_n // 2
+  weight_forms(b, "gate_up", gated and {"gate", "up"} or {"up"}, "inner", "hidden", "block_n", "block_h", gated and per_tile or nil)
+  local made = b.fused.variant.make(b.fused)
+  b.files["gate_up_swiglu_forms/kernel.cu"], b.files["gate_up_swiglu_forms/manifest.json"] = made.text, made.manifest
+  O.append(b.scalars, {name = "act_scale", default = 1.0})
+  if x_role then M.buffer(b, "x_forms", x_role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots)) end
+  M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
+  M.buffer(b, "sums", "workspace", b.settings.sums, b.fused.variant.sums_bytes(b.fused))
+  M.buffer(b, "sync_gate_up", "workspace", "u32", sync_bytes(plan, 1), 0, true)
+  M.cut(b)
+  overflow(b)
+  local bind = {
+    ax = "x_forms", by = "gate_up_forms", sums = "sums", sync = "sync_gate_up", act = "act_forms", overflow = "overflow", scale = "act_scale",
+    m = "m", n = string.format("%d * inner", gated and 2 or 1), k = "hidden", batch = 1, block_m = "block_m", block_n = "block_n",
+    block_k = "block_h", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1, cut = "cut", inner = "inner", block_i = "block_i",
+  }
+  if b.settings.bias == "yes" then
+    for _, name in ipairs(gated and {"gate_bias", "up_bias"} or {"up_bias"}) do
+      M.buffer(b, name, "input", b.type, "2 * inner")
+      bind[name] = name
+    end
+  end
+  -- the rule about n counts whole columns of the product, of which the last tiles may be padding
+  bind.n = "block_n * " .. plan.scheme.p
+  O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
+end
+
+-- Forms of the activations -> C, optionally with bias and residual
+function M.down(b, act_role)
+  local plan, slots, element = b.plan, #b.plan.x.slots, K.bytes[b.plan.c_type]
+  weight_forms(b, "down", {"down"}, "hidden", "inner", "block_o", "block_i")
+  local made = b.product.variant.make(b.product)
+  b.files["gemm/kernel.cu"], b.files["gemm/manifest.json"] = made.text, made.manifest
+  O.package(b.files, "finish", "finish", b.context)
+  M.param(b, "ldc", "elements from one row of C to the next", 1, "hidden")
+  M.param(b, "ld_add", "elements from one row of the matrix that is added to C to the next", 1, "hidden")
+  M.cut(b)
+  if act_role then M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots)) end
+  local c = string.format("%d * ((m - 1) * ld%%s + hidden)", element)
+  M.buffer(b, "c", "output", plan.c_type, c:format("c"))
+  M.buffer(b, "down_bias", "input", plan.c_type, element .. " * hidden", 1)
+  M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
+  local line = 16 // element
+  M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
+  M.let(b, "direct", "c_aligned && !has_down_bias && !has_add")
+  M.let(b, "ldt", "round_up(hidden, 64)")
+  M.buffer(b, "product", "workspace", plan.c_type, string.format("direct ? 0 : %d * m * ldt", element), "direct")
+  M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
+  M.rule(b, "ldc >= hidden", "c: ldc is smaller than a row")
+  M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
+  M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")
+  for _, direct in ipairs({true, false}) do
+    O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = {
+      ax = "act_forms", by = "down_forms", c = direct and "c" or "product", sync = "sync", m = "m", n = "hidden", k = "inner", batch = 1,
+      block_m = "block_m", block_n = "block_o", block_k = "block_i", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1,
+      ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
+    }})
+  end
+  O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
+    t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
+    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
+    alpha = 1, beta = 0,
+  }})
+end
+
+function M.close(b)
+  local plan, context = b.plan, b.context
+  M.rule(b, "m >= 1", "m is 0: there are no tokens")
+  b.files["op.json"] = {
+    format = "heptane-op/1", op = context.op, scheme = O.scheme(plan), target = context.target.name, types = O.types(plan),
+    options = {chain = plan.chain.method, tune = b.tune, settings = b.settings, gated = b.row.gated}, params = b.params,
+    scalars = b.scalars, let = b.let, require = b.require, buffers = b.buffers, steps = b.steps,
+    numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
+                bound = 4 * plan.numerics.bound + 2e-3,
+                note = "Bound is a relative Frobenius error for N(0,1) data: two products in turn, each with a rounding of its input."},
+  }
+  return b.files
+end
+
+return M

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The MLP block in the emulator against the reference in double: schemes, activations, odd sizes, residual, biases, types.
+set -euo pipefail
+fail() { echo "FAILED: $*" >&2; exit 1; }
+{ "$HEPTANE" doctor || true; } | grep -q '^ok *NVRTC' || { echo "skipped: no NVRTC"; exit 77; }
+run() { # error limit, then arguments
+    local limit=$1
+    shift
+    local json
+    json=$("$HEPTANE" run "$@" --op mlp --backend emulator --json) || fail "$*: $json"
+    python3 - "$limit" "$json" <<'PY' || fail "$*"
+import json, sys
+r = json.loads(sys.argv[2])
+assert r["ok"] and r["bad_elements"] == 0 and r["overflow"] == 0 and r["identical"], r
+assert r["rel_error"] < float(sys.argv[1]), r
+PY
+}
+run 1.2e-3 seven-write -m 300 --hidden 192 --intermediate 200
+run 2e-3 seven-write -m 515 --hidden 200 --intermediate 330 --residual --with activation=geglu,bias=yes
+run 6e-4 textbook -m 65 --hidden 128 --intermediate 129 --with activation=relu_squared,sums=f32 --chain none
+run 6e-4 trivial -m 1 --hidden 577 --intermediate 321 --with activation=geglu_tanh
+run 8e-3 trivial -m 130 --hidden 64 --intermediate 64 --in-type bf16 --forms bf16 --with activation=silu,rounding=twice
+# several tiles for each CTA: sums of one are read while those of the next arrive
+run 2e-3 seven-write -m 700 --hidden 128 --intermediate 700 --plan tile_n=64,cluster=1 --repeat 2
+# a last wave that is cut: chains of one tile by several CTAs, the last of which makes the activations
+run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --set cut=2
+# Blackwell: two accumulators in turn, several tiles for each CTA, the last wave cut
+run 1.2e-3 seven-write -m 300 --hidden 192 --intermediate 200 --target sm_100a --with activation=geglu
+run 2e-3 seven-write -m 700 --hidden 2304 --intermediate 300 --target sm_100a --set cut=1
+
+# refused, with the reason
+message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"
+[[ $message == *"--rows"* || $message == *"-m"* ]] || fail "$message"
+echo ok

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The MLP block on a GPU: correctness at odd sizes, then times against cuBLAS with fused norm and activation kernels.
+
+  tests/device/mlp.py                          checks, then the table of sizes; mlp.jsonl and mlp.md are written
+  tests/device/mlp.py --check | --bench        one of the two
+  tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
+
+Baseline: bf16 values in the type of the operands (--types), RMSNorm kernel, cuBLASLt (best of eight heuristics), activation
+kernel, cuBLASLt, in one stream. Ratios in turns and each alone at its own clock. Standard library only. Exit code: 0 all ok,
+1 a case failed, 5 no device.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+CHECKS = [  # scheme, tokens, hidden, intermediate, further options
+    ("seven-write", 8192, 5120, 17408, []),
+    ("seven-write", 1000, 577, 1537, ["--repeat", "3"]),
+    ("seven-write", 4095, 4096, 14336, ["--residual", "--in-type", "bf16"]),
+    ("seven-write", 2048, 1024, 4096, ["--with", "activation=geglu,bias=yes,rounding=twice", "--in-type", "bf16"]),
+    ("seven-write", 2048, 1024, 4096, ["--with", "activation=relu_squared,sums=f32", "--out-type", "f32"]),
+    ("seven-write", 4096, 2048, 8192, ["--set", "cut=2"]),
+    ("seven-write", 1300, 640, 520, ["--plan", "tile_n=64,cluster=1", "--repeat", "3"]),
+    ("textbook", 3000, 2048, 5504, ["--chain", "none"]),
+    ("strassen", 3000, 2048, 5504, []),
+    ("trivial", 1, 5120, 17408, []),
+    ("trivial", 17, 576, 1536, ["--with", "activation=geglu_tanh"]),
+    ("trivial", 513, 576, 1536, ["--in-type", "bf16", "--forms", "bf16", "--with", "activation=silu"]),
+    ("trivial", 8192, 4096, 14336, []),
+]
+SHAPES = ["5120x17408", "4096x14336"]
+
+
+def command():
+    here = os.path.dirname(os.path.abspath(__file__))
+    for path in [os.environ.get("HEPTANE", ""), os.path.join(here, "../heptane"), os.path.join(here, "../../build/bin/heptane")]:
+        if path and os.access(path, os.X_OK):
+            return path
+    sys.exit("mlp.py: no heptane; set HEPTANE.")
+
+
+def check(heptane):
+    failed = 0
+    for scheme, m, hidden, inner, options in CHECKS:
+        words = [heptane, "run", scheme, "--op", "mlp", "-m", str(m), "--hidden", str(hidden), "--intermediate", str(inner),
+                 "--backend", "gpu", "--json"] + options
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            print("HANGS ", " ".join(words[2:]), flush=True)
+            return 1
+        if done.returncode == 5:
+            sys.exit(5)
+        failed += done.returncode != 0
+        if done.stdout.startswith("{"):
+            r = json.loads(done.stdout)
+            print("%-6s %-12s %5d %5d %6d  error %.2e  %9.4f ms  %s" % ("ok" if r["ok"] else "FAILED", scheme, m, hidden, inner,
+                  r["rel_error"], r["ms"], " ".join(options)), flush=True)
+        else:
+            print("FAILED", " ".join(words[2:]), done.stderr.strip()[:300], flush=True)
+    return failed
+
+
+def bench(heptane, args):
+    rows = []
+    for shape in args.shapes.split(","):
+        hidden, inner = shape.split("x")
+        words = [heptane, "bench", "--op", "mlp", *args.schemes.split(","), "--sizes", args.sizes, "--hidden", hidden,
+                 "--intermediate", inner, "--parts", "--json"]
+        words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
+        words += ["--load", "0.5", "--alone", "0"] if args.quick else []
+        words += args.options.split()
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.stdout.startswith("{"):
+            rows += json.loads(done.stdout)["rows"]
+        if done.returncode:
+            print(done.stderr, file=sys.stderr, flush=True)
+    with open(args.out + ".jsonl", "w") as file:
+        for row in rows:
+            file.write(json.dumps(row) + "\n")
+    lines = ["| H | I | T | scheme | ms | baseline ms | ratio | own | error | baseline error | kernels ms |", "|" + " --- |" * 11]
+    for r in rows:
+        parts = ", ".join("%s %.3f" % item for item in r.get("parts_ms", {}).items())
+        lines.append("| %d | %d | %d | %s%s | %.4f | %.4f | %.3f | %s | %.2e | %.2e | %s |" % (
+            r["hidden"], r["intermediate"], r["m"], r["scheme"], "" if r["ok"] else " NOT OK", r["ms"], r["baseline_ms"], r["ratio"],
+            "%.3f" % r["ratio_own"] if r["ratio_own"] else "", r["rel_error"] or 99, r["baseline_rel_error"] or 99, parts))
+    table = "\n".join(lines) + "\n"
+    with open(args.out + ".md", "w") as file:
+        file.write(table)
+    print(table, flush=True)
+    return sum(not r["ok"] for r in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bench", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="short loads, not alone")
+    parser.add_argument("--shapes", default=",".join(SHAPES))
+    parser.add_argument("--sizes", default="2048,4096,8192,16384,32768")
+    parser.add_argument("--schemes", default="seven-write,textbook,trivial")
+    parser.add_argument("--types", default="f16", choices=["f16", "bf16"])
+    parser.add_argument("--baseline", default="bf16", choices=["f16", "bf16"])
+    parser.add_argument("--options", default="", help="further words for heptane bench")
+    parser.add_argument("--out", default="mlp")
+    args = parser.parse_args()
+    heptane, failed = command(), 0
+    if args.check or not args.bench:
+        failed += check(heptane)
+    if args.bench or not args.check:
+        failed += bench(heptane, args)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

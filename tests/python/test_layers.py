@@ -1,0 +1,108 @@
+"""Linear and MLP of runtime/python on the emulator, against sums in double. Standard library only."""
+import math
+import os
+import random
+import struct
+import sys
+
+import heptane
+from heptane import layers
+
+seed = int(os.environ.get("SEED", "1"))
+print("seed", seed)
+rng = random.Random(seed)
+
+
+def matrix(rows, columns, scale=1.0, offset=0.0):
+    """Values that f16 holds exactly, as rows."""
+    return [[struct.unpack("e", struct.pack("e", offset + scale * rng.gauss(0, 1)))[0] for _ in range(columns)] for _ in range(rows)]
+
+
+def pack(rows):
+    return b"".join(struct.pack("%de" % len(row), *row) for row in rows)
+
+
+def put(context, rows):
+    data = pack(rows)
+    address = context.alloc(len(data))
+    context.upload(address, data)
+    return address
+
+
+def product(x, w):
+    return [[sum(a * b for a, b in zip(row, line)) for line in w] for row in x]
+
+
+def error(context, address, want):
+    count = len(want) * len(want[0])
+    got = struct.unpack("%de" % count, context.download(address, 2 * count))
+    flat = [value for row in want for value in row]
+    return math.sqrt(sum((a - b) ** 2 for a, b in zip(got, flat)) / sum(b * b for b in flat))
+
+
+def check(what, value, limit):
+    print("%-40s %.2e" % (what, value))
+    assert value < limit, what
+
+
+context = heptane.Context("emulator", target="sm_90a")
+memory = layers.OwnMemory(context)
+assert context.backend == "emulator" and context.target == "sm_90a"
+
+# Linear: few rows take the trivial scheme, many the other; the weight may go once it is prepared
+inputs, outputs = 48, 40
+weight, bias = matrix(outputs, inputs, 0.2), matrix(1, outputs)
+weight_at = put(context, weight)
+linear = layers.Linear(context, memory, inputs, outputs, weight_at, put(context, bias), threshold=6)
+context.fill(weight_at, 0xff, 2 * inputs * outputs)
+for rows in (1, 7, 7):
+    x = matrix(rows, inputs)
+    c = context.alloc(2 * rows * outputs)
+    context.fill(c, 0xff, 2 * rows * outputs)
+    linear.run(rows, x=put(context, x), c=c)
+    want = [[value + b for value, b in zip(row, bias[0])] for row in product(x, weight)]
+    check("linear, %d rows" % rows, error(context, c, want), 2e-3)
+
+# MLP with norm, residual and biases
+hidden, inner, rows = 40, 24, 5
+gate, up, down = matrix(inner, hidden, 0.15), matrix(inner, hidden, 0.15), matrix(hidden, inner, 0.2)
+norm, gate_bias, up_bias, down_bias = matrix(1, hidden, 0.1, 1.0), matrix(1, inner, 0.3), matrix(1, inner, 0.3), matrix(1, hidden, 0.3)
+mlp = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), put(context, norm), 1e-5,
+                 gate_bias=put(context, gate_bias), up_bias=put(context, up_bias), down_bias=put(context, down_bias), threshold=3)
+for rows in (1, 5):
+    x, residual = matrix(rows, hidden), matrix(rows, hidden)
+    c, total, overflow = context.alloc(2 * rows * hidden), context.alloc(2 * rows * hidden), context.alloc(4)
+    context.fill(overflow, 0, 4)
+    mlp.run(rows, x=put(context, x), residual=put(context, residual), sum=total, c=c, overflow=overflow)
+    z = [[a + b for a, b in zip(p, q)] for p, q in zip(x, residual)]
+    normed = []
+    for row in z:
+        scale = 1 / math.sqrt(sum(v * v for v in row) / hidden + 1e-5)
+        normed.append([v * scale * w for v, w in zip(row, norm[0])])
+    gates = [[v + b for v, b in zip(row, gate_bias[0])] for row in product(normed, gate)]
+    ups = [[v + b for v, b in zip(row, up_bias[0])] for row in product(normed, up)]
+    act = [[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(gates, ups)]
+    want = [[v + b for v, b in zip(row, down_bias[0])] for row in product(act, down)]
+    check("mlp, %d rows" % rows, error(context, c, want), 4e-3)
+    check("sum, %d rows" % rows, error(context, total, z), 1e-3)
+    assert context.download(overflow, 4) == bytes(4)
+
+# a sum beyond f16's range is normalised all the same; a weight that takes the normalised values out of it is reported
+huge = put(context, [[60000.0] * hidden])
+mlp.run(1, x=huge, residual=huge, sum=total, c=c, overflow=overflow)
+assert context.download(overflow, 4) == bytes(4)
+mlp.constants["norm"] = huge
+mlp.run(1, x=put(context, matrix(1, hidden, 2.0)), residual=0, c=c, overflow=overflow)
+assert context.download(overflow, 1)[0] & 1
+del mlp, linear
+
+# errors say what and why
+for wrong in (lambda: heptane.Op(context, "/nonexistent"), lambda: heptane.Context("nonsense"),
+              lambda: layers.MLP(context, memory, hidden, inner, 0, 0, 0, activation="none")):
+    try:
+        wrong()
+    except heptane.Error as caught:
+        assert caught.code and str(caught), caught
+    else:
+        sys.exit("no error")
+print("ok")
