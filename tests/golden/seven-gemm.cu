@@ -611,7 +611,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 128;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
         // early: the kernel before this one makes forms of X and nothing else that is used here; whatever came before it is
         // done. Then only the first computed form of X has to wait, and products of plain blocks come first.
         if (!early) await_previous_kernel();
@@ -735,13 +735,14 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 184;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0;; item++) {
+        int item = 0;
+        for (;; item++) {
             if (item == deal.whole && pieces) barrier_wait(joined, 0);
             Work work;
             if (!work_at(work, p, deal, item, rank)) break;
