@@ -143,7 +143,7 @@ static bool resolve_all(hpt_ptx_parser *p) {
                 if (!hpt_ptx_resolve(p, &p->labels[i].targets->items[k], p->labels[i].scope, p->lexer.line))
                     return false;
     for (size_t i = 0; i < f->instruction_count; i++)
-        for (size_t k = 0; k < f->instructions[i].count; k++)
+        for (size_t k = 0; strncmp(f->instructions[i].opcode, "call", 4) != 0 && k < f->instructions[i].count; k++)
             if (!hpt_ptx_resolve(p, &f->instructions[i].operands[k], p->instruction_scope[i], f->instructions[i].line))
                 return false;
     for (hpt_ptx_variable *v = f->variables; v; v = v->next)

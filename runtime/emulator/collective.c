@@ -161,6 +161,8 @@ static hpt_emu_step run_activemask(hpt_emu_warp *w, const hpt_emu_instruction *i
 const hpt_emu_row hpt_emu_rows_collective[] = {
     {"shfl.sync{.up|.down|.bfly|.idx}.b32", "dvx,s4,s4,s4,s4", run_shuffle, 0, check_shuffle},
     {"vote.sync{.all|.any|.uni}.pred", "dp,sp,s4", run_vote, 0, NULL},
+    {"vote{.all|.any|.uni}.sync.pred", "dp,sp,s4", run_vote, 0, NULL}, /* as older inline assembly spells it */
+    {"vote.ballot.sync.b32", "d4,sp,s4", run_vote, 0, NULL},
     {"vote.sync.ballot.b32", "d4,sp,s4", run_vote, 0, NULL},
     {"match.any.sync.b32", "d4,s4,s4", run_match_any, 0, NULL},
     {"match.any.sync.b64", "d4,s8,s4", run_match_any, 0, NULL},

@@ -1,10 +1,11 @@
 /* control.c - branches, exits, and the barriers of a CTA, a warp and a cluster. */
+#include "decode.h"
 #include "device.h"
 #include "lanes.h"
 
 static hpt_emu_fragment *current(hpt_emu_warp *w) { return &w->fragment[0]; }
 
-static hpt_emu_step run_nothing(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+hpt_emu_step hpt_emu_run_nothing(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     (void)w, (void)i, (void)mask;
     return HPT_EMU_NEXT;
 }
@@ -53,6 +54,12 @@ static hpt_emu_step run_exit(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
 
 static hpt_emu_step run_trap(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     hpt_emu_report(w, i, hpt_emu_first(mask), HPT_EMU_OPERAND, "The kernel executed trap.");
+    w->cta->cluster->run->stop = true;
+    return HPT_EMU_NEXT;
+}
+
+hpt_emu_step hpt_emu_run_assert(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    hpt_emu_report(w, i, hpt_emu_first(mask), HPT_EMU_OPERAND, "An assertion of the kernel failed.");
     w->cta->cluster->run->stop = true;
     return HPT_EMU_NEXT;
 }
@@ -264,8 +271,8 @@ const hpt_emu_row hpt_emu_rows_control[] = {
     {"ret[.uni]", "", run_exit, 0, NULL},
     {"exit", "", run_exit, 0, NULL},
     {"trap", "", run_trap, 0, NULL},
-    {"brkpt", "", run_nothing, 0, NULL},
-    {"nanosleep.u32", "s4", run_nothing, 0, NULL},
+    {"brkpt", "", hpt_emu_run_nothing, 0, NULL},
+    {"nanosleep.u32", "s4", hpt_emu_run_nothing, 0, NULL},
     {"bar.warp.sync", "s4", run_warp_sync, 0, NULL},
     {"bar[.cta].sync", "s4,?s4", run_bar_sync, HPT_EMU_ALIGNED, NULL},
     {"barrier[.cta].sync.aligned", "s4,?s4", run_bar_sync, HPT_EMU_ALIGNED, NULL},
@@ -283,22 +290,23 @@ const hpt_emu_row hpt_emu_rows_control[] = {
     {"barrier.cluster.arrive[.release|.relaxed]", "", run_cluster_arrive, 0, NULL},
     {"barrier.cluster.wait[.acquire].aligned", "", run_cluster_wait, HPT_EMU_ALIGNED, NULL},
     {"barrier.cluster.wait[.acquire]", "", run_cluster_wait, 0, NULL},
-    {"membar{.cta|.gl|.sys}", "", run_nothing, 0, NULL},
-    {"fence[.sc|.acq_rel|.acquire|.release]{.cta|.cluster|.gpu|.sys}", "", run_nothing, 0, NULL},
-    {"fence{.acquire|.release}.sync_restrict{.shared::cta|.shared::cluster}.cluster", "", run_nothing, 0, NULL},
-    {"fence.mbarrier_init.release.cluster", "", run_nothing, 0, NULL},
+    {"membar{.cta|.gl|.sys}", "", hpt_emu_run_nothing, 0, NULL},
+    {"fence[.sc|.acq_rel|.acquire|.release]{.cta|.cluster|.gpu|.sys}", "", hpt_emu_run_nothing, 0, NULL},
+    {"fence{.acquire|.release}.sync_restrict{.shared::cta|.shared::cluster}.cluster", "", hpt_emu_run_nothing, 0, NULL},
+    {"fence.mbarrier_init.release.cluster", "", hpt_emu_run_nothing, 0, NULL},
     {"fence.proxy.async[.global|.shared::cta|.shared::cluster]", "", run_proxy_fence, 0, NULL},
     {"fence.proxy.async::generic{.acquire|.release}.sync_restrict{.shared::cta|.shared::cluster}.cluster", "",
      run_proxy_fence, 0, NULL},
-    {"fence.proxy.alias", "", run_nothing, 0, NULL},
-    {"fence.proxy.tensormap::generic{.acquire|.release}{.cta|.cluster|.gpu|.sys}", "?sx,?s4", run_nothing, 0, NULL},
+    {"fence.proxy.alias", "", hpt_emu_run_nothing, 0, NULL},
+    {"fence.proxy.tensormap::generic{.acquire|.release}{.cta|.cluster|.gpu|.sys}", "?sx,?s4", hpt_emu_run_nothing, 0,
+     NULL},
     {"griddepcontrol.wait", "", run_grid_wait, 0, NULL},
-    {"griddepcontrol.launch_dependents", "", run_nothing, 0, NULL},
+    {"griddepcontrol.launch_dependents", "", hpt_emu_run_nothing, 0, NULL},
     {"setmaxnreg{.inc|.dec}.sync.aligned.u32", "s4", run_setmaxnreg, HPT_EMU_ALIGNED, NULL},
-    {"prefetch[.global|.local]{.L1|.L2|.L2::evict_last|.L2::evict_normal}", "m", run_nothing, 0, NULL},
-    {"prefetchu.L1", "m", run_nothing, 0, NULL},
-    {"prefetch[.param|.const].tensormap", "m", run_nothing, 0, NULL},
-    {"discard[.global].L2", "m,s4", run_nothing, 0, NULL},
-    {"applypriority[.global].L2::evict_normal", "m,s4", run_nothing, 0, NULL},
+    {"prefetch[.global|.local]{.L1|.L2|.L2::evict_last|.L2::evict_normal}", "m", hpt_emu_run_nothing, 0, NULL},
+    {"prefetchu.L1", "m", hpt_emu_run_nothing, 0, NULL},
+    {"prefetch[.param|.const].tensormap", "m", hpt_emu_run_nothing, 0, NULL},
+    {"discard[.global].L2", "m,s4", hpt_emu_run_nothing, 0, NULL},
+    {"applypriority[.global].L2::evict_normal", "m,s4", hpt_emu_run_nothing, 0, NULL},
     HPT_EMU_LAST_ROW,
 };

@@ -131,12 +131,11 @@ static bool decode_special(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_p
     for (size_t i = 0; i < HPT_COUNT(specials); i++) {
         if (strcmp(specials[i].name, s->name) != 0) continue;
         uint8_t bytes = (uint8_t)specials[i].bytes;
-        if (width > 0 && width > bytes) bytes = 8;
         if (d->program->special_at[i] < 0) d->program->special_at[i] = take_slot(d, 8);
         out->at = d->program->special_at[i];
         out->bytes = bytes;
-        if (bytes == 8 || width == 8 || width == 16 || (width > 0 && width < 4))
-            return width == specials[i].bytes || hpt_emu_refuse(d, "%s cannot be read with this width.", s->name);
+        if (width > 0 && width != specials[i].bytes)
+            return hpt_emu_refuse(d, "%s cannot be read with this width.", s->name);
         return d->status == HPT_OK;
     }
     return hpt_emu_refuse(d, "The special register %s is unknown to the emulator.", s->name);
@@ -206,8 +205,15 @@ static bool decode_items(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_ptx
 }
 
 bool hpt_emu_set_width(hpt_emu_decoder *d, hpt_emu_instruction *i, int operand, int bytes, char format) {
-    if (!i->op[operand].constant) return true;
-    return decode_value(d, &i->op[operand], &d->source->operands[operand], bytes, format, false);
+    const hpt_ptx_operand *source = &d->source->operands[operand];
+    hpt_emu_operand *op = &i->op[operand];
+    if (source->kind == HPT_PTX_VECTOR) {
+        hpt_emu_operand *items = (hpt_emu_operand *)(uintptr_t)op->items; /* this decoder's own */
+        for (uint16_t k = 0; k < op->count; k++)
+            if (items[k].constant && !decode_value(d, &items[k], &source->items[k], bytes, format, false)) return false;
+        return true;
+    }
+    return !op->constant || decode_value(d, op, source, bytes, format, false);
 }
 
 static bool decode_memory(hpt_emu_decoder *d, hpt_emu_operand *out, const hpt_ptx_operand *s, bool tensor) {
@@ -318,11 +324,31 @@ static const hpt_emu_row *find_row(const char *opcode, int8_t *modifier, size_t 
     return other;
 }
 
+static const char *called_name(const hpt_ptx_instruction *call) {
+    for (size_t k = 0; k < call->count; k++)
+        if (call->operands[k].kind == HPT_PTX_NAME) return call->operands[k].name;
+    return "?";
+}
+
+/* The two functions that are always there: a failed assertion is a finding, printf prints nothing. */
+static bool decode_call(hpt_emu_decoder *d, hpt_emu_instruction *i) {
+    const char *name = called_name(d->source);
+    i->run = strcmp(name, "__assertfail") == 0 ? hpt_emu_run_assert
+             : strcmp(name, "vprintf") == 0    ? hpt_emu_run_nothing
+                                               : NULL;
+    return i->run || hpt_emu_refuse(
+                         d,
+                         "The kernel calls the device function \"%.80s\"; only kernels whose functions are all inlined "
+                         "are supported.",
+                         name);
+}
+
 static bool decode_one(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     i->source = d->source;
     i->guard = -1;
     if (d->source->guard >= 0) i->guard = d->program->register_at[d->source->guard];
     i->guard_negated = d->source->guard_negated;
+    if (strncmp(d->source->opcode, "call", 4) == 0) return decode_call(d, i);
     const hpt_emu_row *row = find_row(d->source->opcode, i->modifier, d->source->count);
     if (!row) return hpt_emu_refuse(d, "The emulator does not know the instruction \"%s\".", d->source->opcode);
     i->run = row->run;

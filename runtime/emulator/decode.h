@@ -18,6 +18,10 @@ struct hpt_emu_decoder {
     int32_t scratch_at; /* where sinks write */
 };
 
+/* control.c */
+hpt_emu_step hpt_emu_run_nothing(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask);
+hpt_emu_step hpt_emu_run_assert(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask);
+
 /* each ends with a row without a pattern */
 #define ROWS(name) extern const hpt_emu_row hpt_emu_rows_##name[];
 #include "rows.def"

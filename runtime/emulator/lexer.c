@@ -1,5 +1,5 @@
-/* lexer.c - PTX text into tokens. A word may hold dots and double colons, so that a directive or an opcode with all
- * its modifiers is one token. */
+/* lexer.c - PTX text into tokens. A word may hold dots and double colons, so that an opcode with all its modifiers is
+ * one token. */
 #include "ptx.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -105,8 +105,9 @@ static void read_number(hpt_ptx_lexer *l) {
 }
 
 static void read_word(hpt_ptx_lexer *l) {
+    bool directive = *l->at == '.'; /* ends before the next dot: ".reg.b16 x" is two words */
     while (l->at < l->end) {
-        if (is_name(*l->at) || *l->at == '.')
+        if (is_name(*l->at) || (*l->at == '.' && (!directive || l->at == l->text)))
             l->at++;
         else if (*l->at == ':' && l->end - l->at > 2 && l->at[1] == ':' && is_name(l->at[2]))
             l->at += 2;

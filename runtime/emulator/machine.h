@@ -395,7 +395,8 @@ const char *hpt_emu_waiting_for(const hpt_emu_warp *w, char *buffer, size_t size
 /* ---- decode.c ---- */
 bool hpt_emu_refuse(hpt_emu_decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 hpt_arena *hpt_emu_decoder_arena(hpt_emu_decoder *d);
-/* Gives an immediate that was decoded without a width ("sx") the width and format of its instruction. */
+/* Gives an immediate that was decoded without a width ("sx"), or those of a vector, the width and format of the
+ * instruction. */
 bool hpt_emu_set_width(hpt_emu_decoder *d, hpt_emu_instruction *i, int operand, int bytes, char format);
 hpt_status hpt_emu_decode(hpt_emu_program **out, hpt_arena *arena, const hpt_ptx_module *module,
                           const hpt_ptx_function *function, const char *file, hpt_error *error);

@@ -250,6 +250,7 @@ static bool decode_access(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     const hpt_emu_operand *values = &i->op[loads ? 0 : 1], *address = &i->op[loads ? 1 : 0];
     a->space = m[2] < 0 ? HPT_PTX_GENERIC : spaces[m[2]];
     if (m[2] < 0 && address->constant && address->space) a->space = (hpt_ptx_space)address->space;
+    if (address->constant && address->space == HPT_PTX_LOCAL) a->space = HPT_PTX_LOCAL; /* arguments of a call */
     a->shared_cluster = m[2] == 7;
     a->synchronizing = m[0] > 0;
     a->is_signed = m[9] < 12 && m[9] % 3 == 2;

@@ -50,6 +50,7 @@ static bool decode_move(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     bool unpacks = i->source->operands[0].kind == HPT_PTX_VECTOR, packs = i->source->operands[1].kind == HPT_PTX_VECTOR;
     if ((unpacks && to->count == 0) || (packs && from->count == 0) || (unpacks && packs))
         return hpt_emu_refuse(d, "%s: the operands have the wrong shape.", i->source->opcode);
+    if (packs && !hpt_emu_set_width(d, i, 1, (int)(bytes / from->count), 0)) return false;
     const hpt_emu_operand *parts = unpacks ? to : from;
     for (uint32_t k = 0; (unpacks || packs) && k < parts->count; k++)
         if (parts->items[k].bytes * parts->count != bytes && !parts->items[k].sink)
@@ -242,6 +243,26 @@ static hpt_emu_step run_set(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
     hpt_emu_set(w, &i->op[0], lane, !(bits >> lane & 1) ? 0 : m[3] == 2 ? 0x3f800000u : 0xffffffffu);
     return HPT_EMU_NEXT;
 }
+/* f16x2 results: 1.0 in each half that holds; groups as run_set, the result type first */
+static hpt_emu_step run_set_half(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    const int8_t *m = i->modifier;
+    bool is_bf16 = m[3] == 1 || m[3] == 3, pair = m[3] >= 2;
+    static const int types[] = {T_F16, T_BF16, T_F16X2, T_BF16X2};
+    uint32_t one = is_bf16 ? 0x3f80 : 0x3c00;
+    uint32_t low =
+        combine(w, i, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, false), &i->op[3], m[1]);
+    uint32_t high = !pair ? 0
+                          : combine(w, i, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, true),
+                                    &i->op[3], m[1]);
+    HPT_FOR_LANES(lane, mask)
+    hpt_emu_set(w, &i->op[0], lane, (low >> lane & 1 ? one : 0) | (high >> lane & 1 ? one << 16 : 0));
+    return HPT_EMU_NEXT;
+}
+static bool check_halves(hpt_emu_decoder *d, hpt_emu_instruction *i) {
+    if ((i->modifier[1] >= 0) != (i->count == 4) || i->modifier[3] != i->modifier[4])
+        return hpt_emu_refuse(d, "%s: the types or operands do not go together.", i->source->opcode);
+    return true;
+}
 static bool check_compared(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     static const uint8_t bytes[] = {2, 4, 8, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 4};
     int type = i->modifier[3];
@@ -330,6 +351,9 @@ const hpt_emu_row hpt_emu_rows_move[] = {
      "[.ftz]{.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f16|.bf16|.f32|.f64|.f16x2|.bf16x2}",
      "dq,sx,sx,?sp", run_setp, 0, check_compared},
     {"set" COMPARISONS COMBINE "[.ftz]{.u32|.s32|.f32}" COMPARED, "d4,sx,sx,?sp", run_set, 0, check_compared},
+    {"set" COMPARISONS COMBINE "[.ftz]{.f16|.bf16}{.f16|.bf16}", "d2,s2h,s2h,?sp", run_set_half, 0, check_halves},
+    {"set" COMPARISONS COMBINE "[.ftz]{.~|.~|.f16x2|.bf16x2}{.~|.~|.f16x2|.bf16x2}", "d4,s4,s4,?sp", run_set_half, 0,
+     check_halves},
     {"and.pred", "dp,sp,sp", run_logic, 0, NULL},
     {"or.pred", "dp,sp,sp", run_logic, 0, NULL},
     {"xor.pred", "dp,sp,sp", run_logic, 0, NULL},

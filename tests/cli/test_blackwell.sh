@@ -32,8 +32,9 @@ trivial optimal sm_100a 256 256 192 1
 seven-write optimal sm_100a 300 200 100 -
 seven-write optimal sm_100a 17 1000 72 - --in-type bf16 --out-type f32 --plan tile_n=64
 winograd optimal sm_103a 1 1 1 -
-seven-write optimal sm_100a 1536 512 64 - --set cut=2
-strassen none sm_100a 1500 500 64 - --set cut=2 --plan tile_n=128
+seven-write optimal sm_100a 1536 512 2304 - --set cut=1
+strassen none sm_100a 1500 500 2304 - --set cut=2 --plan tile_n=128
+seven-write optimal sm_100a 4608 256 64 - --set beside=1
 strassen optimal sm_100a 257 129 65 - --trans-x --alpha 2 --beta 1
 TABLE
 exit $((failures > 0))

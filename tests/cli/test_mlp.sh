@@ -26,7 +26,7 @@ run 2e-3 seven-write -m 700 --hidden 128 --intermediate 700 --plan tile_n=64,clu
 run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --set cut=2
 # Blackwell: two accumulators in turn, several tiles for each CTA, the last wave cut
 run 1.2e-3 seven-write -m 300 --hidden 192 --intermediate 200 --target sm_100a --with activation=geglu
-run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --target sm_100a --set cut=2
+run 2e-3 seven-write -m 700 --hidden 2304 --intermediate 300 --target sm_100a --set cut=1
 
 # refused, with the reason
 message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"

@@ -468,6 +468,7 @@ constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // o
 constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 2, ROUNDS = 1; // boxes in the staging buffer; times it is filled per 64 x TILE_N
 constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+
 constexpr int BLOCKS_M = 5, BLOCKS_N = 5, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {

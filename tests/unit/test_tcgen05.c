@@ -202,6 +202,60 @@ static void test_products(void **state) {
     for (size_t i = 0; i < HPT_COUNT(products); i++) check_product(&products[i]);
 }
 
+/* A from tensor memory (two f16 in a cell, row i in lane i), lanes left out, and sums kept in f16. */
+static void test_further_forms(void **state) {
+    (void)state;
+    for (uint32_t group = 1; group <= 2; group++) {
+        machine *m = machine_create(group);
+        hpt_error error = {0};
+        static int a[256 * 32], b[256 * 32];
+        uint32_t base;
+        bool blocked, pending = true;
+        hpt_mma mma = {.d = 64, .a_in_tmem = true, .a_tmem = 16};
+        for (size_t i = 0; i < 256 * 32; i++) a[i] = small(m), b[i] = small(m);
+        for (uint32_t cta = 0; cta < group; cta++) {
+            hpt_tcgen05_warp allocator = {.cta = cta, .warp = 2};
+            assert_int_equal(hpt_tcgen05_alloc(m->unit, allocator, 128, &base, &blocked, &error), HPT_OK);
+            mma.b = lay_out(m->shared[cta], B_AT, 128, false, HPT_MMA_T_F16, 2, 32 / group, 16,
+                            b + cta * (32 / group) * 32);
+            for (uint32_t quarter = 0; quarter < 4; quarter++) { /* stored by four warps, then handed to the issuer */
+                hpt_tcgen05_warp warp = {.cta = cta, .warp = 4 + quarter};
+                hpt_tmem_access access = {HPT_TMEM_32X32B, 8, false, quarter << 21 | 16};
+                uint32_t values[32 * 8];
+                for (uint32_t t = 0; t < 32; t++)
+                    for (uint32_t r = 0; r < 8; r++) {
+                        const int *row = a + (128 * cta + 32 * quarter + t) * 32 + 2 * r;
+                        values[t * 8 + r] = encode(HPT_MMA_T_F16, row[0]) | encode(HPT_MMA_T_F16, row[1]) << 16;
+                    }
+                assert_int_equal(hpt_tcgen05_store(m->unit, warp, &access, values, &error), HPT_OK);
+                assert_int_equal(hpt_tcgen05_wait_store(m->unit, warp, &error), HPT_OK);
+                assert_int_equal(hpt_tcgen05_fence_before(m->unit, warp, &error), HPT_OK);
+                join(m->clocks[0][1], m->clocks[cta][4 + quarter]);
+            }
+        }
+        uint32_t bits = instruction(HPT_MMA_F16, HPT_MMA_T_F16, 128 * group, 32, false, false, false) & ~(1u << 4);
+        assert_int_equal(hpt_mma_shape_decode(&mma.shape, HPT_MMA_F16, group, bits, &error), HPT_OK);
+        assert_true(mma.shape.d_f16);
+        mma.skip[1] = 0x80000001; /* lanes 32 and 63 of the first CTA */
+        assert_int_equal(hpt_tcgen05_mma(m->unit, (hpt_tcgen05_warp){.warp = 1}, &mma, &error), HPT_EMULATOR);
+        assert_non_null(strstr(error.message, "after_thread_sync is missing"));
+        assert_int_equal(hpt_tcgen05_fence_after(m->unit, (hpt_tcgen05_warp){.warp = 1}, &error), HPT_OK);
+        assert_int_equal(hpt_tcgen05_mma(m->unit, (hpt_tcgen05_warp){.warp = 1}, &mma, &error), HPT_OK);
+        while (pending)
+            if (hpt_tcgen05_step(m->unit, &pending, &error) != HPT_OK) fail_msg("%s", error.message);
+        for (uint32_t i = 0; i < 128 * group; i++)
+            for (uint32_t j = 0; j < 32; j++) {
+                const hpt_tmem *tmem = hpt_tcgen05_tmem(m->unit, i / 128);
+                int sum = 0;
+                for (uint32_t k = 0; k < 16; k++) sum += a[i * 32 + k] * b[j * 32 + k];
+                assert_int_equal(tmem->written[i % 128][64 + j], i != 32 && i != 63);
+                if (i == 32 || i == 63) continue;
+                assert_true(hpt_mma_value(HPT_MMA_T_F16, tmem->cell[i % 128][64 + j]) == (float)sum);
+            }
+        machine_destroy(m);
+    }
+}
+
 static void test_place_is_one_to_one(void **state) {
     (void)state;
     static const uint32_t shapes[][3] = {{1, 64, 40}, {1, 128, 48}, {2, 128, 64}, {2, 256, 80}};
@@ -475,11 +529,17 @@ static void test_copy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),          cmocka_unit_test(test_place_is_one_to_one),
-        cmocka_unit_test(test_numbers),           cmocka_unit_test(test_descriptor_refusals),
-        cmocka_unit_test(test_allocation),        cmocka_unit_test(test_loads_and_stores),
-        cmocka_unit_test(test_fragments_by_hand), cmocka_unit_test(test_protocol),
-        cmocka_unit_test(test_queue_order),       cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_further_forms),
+        cmocka_unit_test(test_place_is_one_to_one),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_descriptor_refusals),
+        cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_loads_and_stores),
+        cmocka_unit_test(test_fragments_by_hand),
+        cmocka_unit_test(test_protocol),
+        cmocka_unit_test(test_queue_order),
+        cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

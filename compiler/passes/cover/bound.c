@@ -301,7 +301,6 @@ hpt_status hpt_bound_search(int32_t *lower, hpt_bound_tree *tree, int32_t *order
     if (*lower > *cost) *lower = *cost;
     tree->count = count;
     tree->bound = *lower;
-    tree->complete = true;
 done:
     level_clear(&root);
     free(s.key);

@@ -23,7 +23,6 @@ typedef struct hpt_bound_node { /* in preorder */
 typedef struct hpt_bound_tree {
     int32_t count; /* products */
     int32_t bound; /* what it proves */
-    bool complete; /* false: some branch was left open, and there is no proof */
     hpt_bound_node *nodes;
     size_t node_count, node_capacity;
     int32_t *multipliers; /* count per leaf */

@@ -17,17 +17,17 @@ typedef struct best {
 } best;
 
 /* Anneals from several seeds and keeps the cheapest. */
-static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem *problem, double deadline,
-                               hpt_error *error) {
+static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem *problem, int32_t effort,
+                               double deadline, hpt_error *error) {
     size_t n = (size_t)problem->count;
     for (uint64_t start = 0; start < LOCAL_STARTS && (start == 0 || hpt_clock() < deadline); start++) {
         for (size_t t = 0; t < n; t++) b->trial[t] = (int32_t)t, b->trial_last[t] = 1;
-        int32_t sweeps = problem->count > 100 ? LOCAL_SWEEPS / 10 : LOCAL_SWEEPS;
+        int32_t sweeps = effort * (problem->count > 100 ? LOCAL_SWEEPS / 10 : LOCAL_SWEEPS);
         hpt_status status = hpt_cover_anneal(b->trial, b->trial_last, problem, sweeps, false,
-                                             0x9E3779B97F4A7C15ULL * (start + 1), deadline, error);
+                                             0x9E3779B97F4A7C15ULL * (start + (uint64_t)effort), deadline, error);
         if (status != HPT_OK) return status;
         int32_t cost = hpt_cover_cost(b->trial, b->trial_last, problem);
-        if (start && cost >= out->cost) continue;
+        if (cost >= out->cost) continue;
         out->cost = cost;
         memcpy(out->order, b->trial, n * sizeof *out->order);
         memcpy(out->last, b->trial_last, n);
@@ -52,6 +52,7 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
     size_t n = (size_t)problem->count;
     double deadline = hpt_clock() + (problem->seconds > 0 ? problem->seconds : 60);
     hpt_bound_limits limits = {SMALL_NODES, deadline, problem->progress};
+    const hpt_bound_limits root_only = {0, deadline, problem->progress};
     best b = {0};
     memset(out, 0, sizeof *out);
     HPT_FAIL_IF(problem->count < 1, HPT_USAGE, "", "There are no products to chain.");
@@ -61,11 +62,16 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
     b.trial = malloc(n * sizeof *b.trial);
     b.trial_last = malloc(n);
     HPT_FAIL_IF(!out->order || !out->last || !b.trial || !b.trial_last, HPT_NO_MEMORY, "", "Out of memory.");
-    HPT_TRY(local_search(out, &b, problem, deadline, error));
+    out->cost = INT32_MAX;
+    HPT_TRY(local_search(out, &b, problem, 1, deadline, error));
+    HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
+                             problem->join, problem->end, &root_only, error));
+    if (out->lower_bound < out->cost) HPT_TRY(local_search(out, &b, problem, 5, deadline, error));
     bool small = !problem->by_tree && problem->count <= HPT_SUBSET_LIMIT && out->cost <= 254;
     if (!small) limits.nodes = INT64_MAX;
-    HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
-                             problem->join, problem->end, &limits, error));
+    if (out->lower_bound < out->cost)
+        HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
+                                 problem->join, problem->end, &limits, error));
     out->method = "branch and bound";
     if (out->lower_bound < out->cost && small && !hpt_progress_interrupted(problem->progress)) {
         HPT_TRY(hpt_cover_subsets(out->order, out->last, problem, error));
