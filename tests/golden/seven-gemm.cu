@@ -611,7 +611,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 users = gridDim.x * ((pieces ? 1 : 0) + 1 + (makes_forms ? 2 : 0)); // of the counters: producer, writer, forms
 
     if (role == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 128;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
         await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
@@ -728,7 +728,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             if ((thread & 31) == 0) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 184;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 192;");
         const int consumer = role - 1;
         const u32 grant = granted + 8 * BOXES * consumer;
         float acc[REGISTERS];
