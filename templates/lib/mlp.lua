@@ -208,8 +208,8 @@ function M.close(b)
     options = {chain = plan.chain.method, tune = b.tune, settings = b.settings, gated = b.row.gated}, params = b.params,
     scalars = b.scalars, let = b.let, require = b.require, buffers = b.buffers, steps = b.steps,
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
-                bound = 4 * plan.numerics.bound + 2e-3,
-                note = "Bound is a relative Frobenius error for N(0,1) data: two products in turn, each with a rounding of its input."},
+                bound = 2 * plan.numerics.bound + (b.type == "bf16" and 2^-7 or 2^-10),
+                note = "Bound is a relative Frobenius error for X and sums of gate and up like N(0,1): two products in turn, and roundings between."},
   }
   return b.files
 end
