@@ -6,6 +6,8 @@
 
 hpt_status hpt_command_manual(int argc, char **argv, hpt_error *error);
 
+enum { NO_LIMIT = 1 << 30 }; /* larger upper ends of a range only keep numbers sane and are not worth a word */
+
 typedef struct entry {
     const char *name, *text;
 } entry;
@@ -81,7 +83,7 @@ static void add_options(hpt_text *out, const hpt_usage *usage) {
         char line[96];
         hpt_usage_option(line, sizeof line, option);
         add_item(out, line, option->help);
-        if (option->kind == HPT_OPTION_INTEGER && (option->low || option->high))
+        if (option->kind == HPT_OPTION_INTEGER && option->high > 0 && option->high < NO_LIMIT)
             hpt_text_printf(out, "(%lld to %lld)\n", (long long)option->low, (long long)option->high);
     }
     add_item(out, "-h, --help", "Prints examples and options.");

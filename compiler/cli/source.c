@@ -1,4 +1,5 @@
 #include "source.h"
+#include "report.h"
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
         reading.m = (int32_t)shape[1];
         reading.p = (int32_t)shape[2];
     }
-    HPT_TRY(hpt_scheme_read(&scheme, name, &reading, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, name, &reading, error));
     chaining.accumulators = hpt_target_accumulators(target);
     HPT_FAIL_IF(chaining.accumulators < 1, HPT_USAGE, "--target", "There is no target \"%s\".", target);
     HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
