@@ -275,7 +275,7 @@ static hpt_status parse_product(hpt_expression *out, hpt_expression_parser *p, h
         skip(p);
         char here = hpt_cursor_peek(c);
         bool starts = here == '(' || isalnum((unsigned char)here);
-        if (here != '*' && here != '/' && !(p->juxtaposition && starts)) break;
+        if (here != '*' && here != '@' && here != '/' && !(p->juxtaposition && starts)) break; /* @: Python's product */
         if (!starts) c->at++;
         hpt_expression_clear(&right);
         hpt_expression_init(&right);

@@ -18,7 +18,8 @@ typedef struct program {
 
 /* Lines that carry no scheme. */
 static bool passed_over(const hpt_cursor *c) {
-    static const char *const starts[] = {"#", "Simplify(", "C =", "C=", "return", "import ", "from ", "def ", "//"};
+    static const char *const starts[] = {
+        "#", "Simplify(", "c =", "c=", "class ", "@", "C =", "C=", "return", "import ", "from ", "def ", "//"};
     for (size_t i = 0; i < HPT_COUNT(starts); i++) {
         size_t length = strlen(starts[i]);
         if (c->length - c->at >= length && memcmp(c->text + c->at, starts[i], length) == 0) return true;
@@ -45,7 +46,21 @@ int hpt_formulas_detect(const hpt_input *source) {
     return 0;
 }
 
-/* a11 and b_1_2 are entries; anything else must have been assigned. */
+/* a11 or b_1_2; or one digit, as some programs number the blocks of 2 x 2 matrices: a0 to a3. */
+static hpt_status scan_entry(int64_t *key, hpt_cursor *c, hpt_error *error) {
+    bool one_digit =
+        isdigit((unsigned char)hpt_cursor_peek(c)) &&
+        (c->at + 1 >= c->length || (!isdigit((unsigned char)c->text[c->at + 1]) && c->text[c->at + 1] != '_'));
+    if (!one_digit) return hpt_entry_scan(key, c, error);
+    int digit = hpt_cursor_peek(c) - '0';
+    if (digit > 3)
+        return hpt_cursor_fail(c, HPT_MALFORMED, error, "Blocks with one digit are 0 to 3, of 2 x 2 matrices.");
+    *key = digit / 2 * HPT_KEY_COLUMNS + digit % 2;
+    c->at++;
+    return HPT_OK;
+}
+
+/* Entries; anything else must have been assigned. */
 static hpt_status variable(void *user, hpt_expression *out, hpt_cursor *c, hpt_error *error) {
     hpt_status status = HPT_OK;
     program *p = user;
@@ -54,7 +69,7 @@ static hpt_status variable(void *user, hpt_expression *out, hpt_cursor *c, hpt_e
     if ((here == 'a' || here == 'b') && (isdigit((unsigned char)behind) || behind == '[' || behind == '_')) {
         int64_t key;
         c->at++;
-        HPT_TRY(hpt_entry_scan(&key, c, error));
+        HPT_TRY(scan_entry(&key, c, error));
         HPT_FAIL_IF(!hpt_expression_set_variable(out, here - 'a', key), HPT_NO_MEMORY, "", "Out of memory.");
         goto done;
     }
@@ -120,7 +135,7 @@ static hpt_status read_statement(program *p, hpt_expression_parser *parser, hpt_
                   strchr("0123456789[_", c->text[c->at + 1]);
     if (output) {
         c->at++;
-        HPT_TRY(hpt_entry_scan(&key, c, error));
+        HPT_TRY(scan_entry(&key, c, error));
         memcpy(name, "c", 2);
     } else {
         HPT_TRY(hpt_variables_scan(name, c, error));

@@ -2,6 +2,7 @@
 #include "formats/archive.h"
 #include "formats/catalogue.h"
 #include "formats/formats.h"
+#include "formats/permuted.h"
 #include "formats/settle.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,9 @@ hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_op
     HPT_FAIL_NO_MEMORY(path);
     split_member(path, &source.member);
     if (strcmp(path, "-") != 0 && access(path, F_OK) != 0) {
-        HPT_TRY(hpt_catalogue_find(&found, path, error));
+        status = hpt_catalogue_find(&found, path, error);
+        if (status == HPT_NOT_FOUND && hpt_permuted_read(out, path, source.options, NULL) == HPT_OK) status = HPT_OK;
+        if (status != HPT_OK || *out) goto done;
         free(path);
         path = found;
     }

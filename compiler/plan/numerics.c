@@ -14,6 +14,9 @@
 
 enum { LARGEST_MODEL = 1 << 24 }; /* numbers kept: one X_ij Y_kl combination per output block */
 static const double rms_of_roundoff = 0.425;
+/* Tensor cores cut off what does not fit their f32 sums, so that error grows with K, at most in proportion: measured on
+ * an H200 2.4e-6 at K = 2048. This covers K up to 24576. */
+static const double accumulation = 3e-5;
 
 static double norm1(const hpt_row *row) {
     double sum = 0;
@@ -114,7 +117,7 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
         total += (variance + model->error[c]) / plan->m;
     }
     numerics->expected = sqrt(total / (double)model->blocks);
-    numerics->bound = fmax(1.5 * sqrt(worst), 1.25 * sqrt(worst_cut)) + 2e-6; /* the last term: accumulation in f32 */
+    numerics->bound = fmax(1.5 * sqrt(worst), 1.25 * sqrt(worst_cut)) + accumulation;
 }
 
 hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error) {

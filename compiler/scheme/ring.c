@@ -252,7 +252,7 @@ static hpt_status parse_finite(hpt_ring *ring, const char *text, const char *whe
     ring->real = false;
     ring->characteristic = (int64_t)prime;
     snprintf(ring->name, sizeof ring->name, "GF(%llu)", size);
-    strcpy(ring->generator, "x");
+    if (k > 1) strcpy(ring->generator, "x"); /* a prime field has no generator to write */
     HPT_FAIL_IF(k > 1 && !find_irreducible(ring->modulus, prime, k), HPT_UNSUPPORTED, where,
                 "No small irreducible polynomial found for GF(%llu).", size);
 done:

@@ -67,14 +67,22 @@ static void touch(const hpt_emu_copy *copy, uint32_t offset, uint32_t bytes, con
 void hpt_emu_box_touch(const hpt_emu_copy *copy, const hpt_emu_who *who, bool writes) {
     const hpt_emu_box *box = &copy->box;
     uint64_t bytes = hpt_emu_box_bytes(box);
-    if (bytes == hpt_emu_box_extent(box)) {
+    row r;
+    if (!box->map.magic || (writes && bytes == hpt_emu_box_extent(box))) {
         touch(copy, copy->offset, (uint32_t)bytes, who, writes);
         return;
     }
-    row r;
-    for (uint32_t number = 0; row_of(box, number, &r); number++)
-        for (uint32_t b = 0; b < box->map.box[0] * box->map.element_bytes; b += 16)
+    uint32_t size = box->map.element_bytes;
+    for (uint32_t number = 0; row_of(box, number, &r); number++) { /* a store does not need what it clips */
+        uint32_t from = writes ? 0 : r.first * size, to = writes ? box->map.box[0] * size : (r.first + r.count) * size;
+        if (!writes && !r.count) continue;
+        if (!box->map.swizzle) {
+            touch(copy, copy->offset + r.linear + from, to - from, who, writes);
+            continue;
+        }
+        for (uint32_t b = from / 16 * 16; b < to; b += 16)
             touch(copy, swizzled(copy->offset + r.linear + b, box->map.swizzle), 16, who, writes);
+    }
 }
 
 static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t bytes, uint8_t **state,

@@ -155,9 +155,16 @@ static hpt_emu_step run_wait(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     return HPT_EMU_NEXT;
 }
 
+static bool same_registers(const hpt_emu_operand *a, const hpt_emu_operand *b) {
+    for (uint16_t k = 0; k < a->count && a->count == b->count; k++)
+        if (a->items[k].at != b->items[k].at) return false;
+    return a->count == b->count;
+}
+
 static void check_same_accumulator(hpt_emu_warp *w, const hpt_emu_instruction *i, const hpt_emu_wgmma_state *state) {
     for (uint32_t n = state->issued; n > state->waited; n--) {
         const hpt_emu_instruction *old = state->group->flight[n % HPT_EMU_WGMMA_FLIGHT].instruction;
+        if (old == i || same_registers(&old->op[0], &i->op[0])) continue;
         uint16_t same = 0, count = i->op[0].count;
         for (uint16_t k = 0; k < count; k++) same = (uint16_t)(same + names(&old->op[0], i->op[0].items[k].at));
         if (same == 0 || (same == count && old->op[0].count == count)) continue;

@@ -44,7 +44,7 @@ grep -q 'stages' "$out/stderr" || fail "the message does not name the parameter"
 code 2 "$HEPTANE" emit strassen -o "$out/c" --plan colour=1
 code 2 "$HEPTANE" emit strassen -o "$out/c" --plan stages=8
 grep -q 'shared memory' "$out/stderr" || fail "too many stages: $(cat "$out/stderr")"
-code 1 "$HEPTANE" emit "$out/missing.json" -o "$out/c"
+code 4 "$HEPTANE" emit "$out/missing.json" -o "$out/c"
 code 4 "$HEPTANE" emit strassen -o "$out/a/op.json/x"
 sed 's/"u": *\[\[1, *1, *1\]/"u": [[1, 1, -1]/' "$SOURCE/schemes/2x2x2/strassen.json" >"$out/wrong.json"
 code 1 "$HEPTANE" emit "$out/wrong.json" -o "$out/c"

@@ -80,7 +80,10 @@ static void check_saved(hpt_context *context, hpt_op *op, const long long shape[
     char stamp[65], other[65];
     make(&first, context, op, shape);
     DO(hpt_call_prepare(first.call, NULL, &error));
-    EXPECT(first.prepared >= 0);
+    if (first.prepared < 0) { /* the trivial scheme multiplies the weights where they lie */
+        release(&first);
+        return;
+    }
     unsigned char *saved = fetch(&first, first.prepared);
     DO(hpt_call_stamp(first.call, stamp, &error));
     release(&first);

@@ -61,7 +61,31 @@ static void test_names(void **state) {
     assert_null(path);
 }
 
+/* The sizes in every other order. */
+static void test_permuted(void **state) {
+    (void)state;
+    static const int orders[6][3] = {{3, 4, 5}, {4, 5, 3}, {5, 3, 4}, {5, 4, 3}, {4, 3, 5}, {3, 5, 4}};
+    for (size_t i = 0; i < 6; i++) {
+        char name[32];
+        hpt_scheme *s;
+        hpt_verification v;
+        snprintf(name, sizeof name, "%dx%dx%d:47", orders[i][0], orders[i][1], orders[i][2]);
+        assert_int_equal(hpt_scheme_read(&s, name, NULL, NULL), HPT_OK);
+        assert_int_equal(hpt_scheme_n(s), orders[i][0]);
+        assert_int_equal(hpt_scheme_m(s), orders[i][1]);
+        assert_int_equal(hpt_scheme_p(s), orders[i][2]);
+        assert_int_equal(hpt_scheme_verify(&v, s, NULL), HPT_OK);
+        assert_int_equal(v.verdict, HPT_VERDICT_PROVED);
+        hpt_scheme_destroy(s);
+    }
+    hpt_scheme *none = NULL;
+    hpt_error error = {0};
+    assert_int_equal(hpt_scheme_read(&none, "3x4x5:1", NULL, &error), HPT_NOT_FOUND);
+    assert_null(none);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_permuted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,9 @@ static const struct {
     {"strassen.bini", "bini", "Z"},
     {"strassen.yacas", "formulas", "Z"},
     {"strassen-transposed.py", "formulas", "Z"},
+    {"strassen-blocks.py", "formulas", "Z"},
+    {"strassen_LRP.mpl", "maple-lrp", "Z"},
+    {"strassen.brent", "brent", "Z"},
     {"strassen_L.sms", "sms", "Z"},
     {"root_L.sms", "sms", "Q(sqrt(2))"},
     {"basis-ALT_L.sms", "sms", "Z"},
@@ -79,10 +82,23 @@ static void test_every_format_has_a_sample(void **state) {
     (void)state;
     for (size_t f = 0; hpt_format_at(f); f++) {
         const char *name = hpt_format_at(f)->name;
-        bool found = strcmp(name, "heptane") == 0; /* the catalogue */
+        bool found = strcmp(name, "heptane") == 0 || strcmp(name, "sat") == 0; /* the catalogue; test_sat */
         for (size_t i = 0; i < HPT_COUNT(samples); i++) found = found || strcmp(samples[i].format, name) == 0;
         if (!found) fail_msg("the format %s has no sample", name);
     }
+}
+
+/* SAT answers are about 3x3x3 schemes modulo 2: this one is Laderman's. */
+static void test_sat(void **state) {
+    (void)state;
+    hpt_scheme *s, *laderman;
+    const hpt_read_options modulo = {.ring = "GF(2)"};
+    assert_int_equal(read_sample(&s, "laderman.sat", NULL, NULL), HPT_OK);
+    assert_int_equal(hpt_scheme_read(&laderman, "laderman", &modulo, NULL), HPT_OK);
+    assert_string_equal(hpt_scheme_ring(s), "GF(2)");
+    assert_string_equal(hpt_scheme_hash(s), hpt_scheme_hash(laderman));
+    hpt_scheme_destroy(laderman);
+    hpt_scheme_destroy(s);
 }
 
 static hpt_status read_text(hpt_scheme **s, const char *text, size_t length, const hpt_read_options *options,
@@ -194,6 +210,15 @@ static const struct {
     {"P1 := a11 * b11;\nc11 := P2;\n", HPT_MALFORMED, "test:2:8"},
     {"P1 := a11 * b11\nc11 := P1;\n", HPT_MALFORMED, "test:2:1"},
     {"P1 := a11 * b11;\nc11 := a11;\n", HPT_MALFORMED, "test:2"},
+    {"c0 = a4@b0\n", HPT_MALFORMED, "test:1:7"},
+    /* dumps of equations, SAT answers, Maple lists */
+    {"111111: 1* 1* 1 + 1* 0* 1 = 1\n111111: 1* 1* 1 = 1\n", HPT_LIES, "test:2"},
+    {"111111: 1* 1* 1 = 1\n111111: 2* 1* 1 = 1\n", HPT_LIES, "test:2"},
+    {"111111: 1* 1 = 1\n", HPT_MALFORMED, "test:1"},
+    {"v 1 2 x 0\n", HPT_MALFORMED, "test:1:7"},
+    {"v 1 2 3 0\n", HPT_MALFORMED, "test"}, /* most factors are zero */
+    {"L:=[[1]]: R:=[[1]]: P:=[[1,2]]:", HPT_LIES, "test"},
+    {"L:=[[1]]: R:=[[1]]: P:=[[1,]]:", HPT_MALFORMED, "test:1"},
     /* pickles and arrays */
     {"\x93NUMPY\x01", HPT_MALFORMED, "test"},
     {"\x1f\x8b\x08garbage", HPT_MALFORMED, "test"},
@@ -315,7 +340,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),     cmocka_unit_test(test_every_format_has_a_sample),
         cmocka_unit_test(test_round_trips), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_members),     cmocka_unit_test(test_rings),
-        cmocka_unit_test(test_damage)};
+        cmocka_unit_test(test_sat),         cmocka_unit_test(test_members),
+        cmocka_unit_test(test_rings),       cmocka_unit_test(test_damage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ static void test_values(void **state) {
     assert_value("GF(2)", "3", "1");
     assert_value("GF(4)", "x^2", "1+x");
     assert_value("GF(7)", "1/2", "4");
+    assert_value("GF(3)", "1+x", NULL);
     assert_value("Q", "1/0", NULL);
     assert_value("Q", "nan", NULL);
     assert_value("Q", "1e999999999", NULL);
