@@ -77,6 +77,43 @@ hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_o
     return status;
 }
 
+/* The target of an operation folder; false for anything else, which hpt_op_open explains. */
+static bool folder_target(char *out, size_t room, const char *path) {
+    enum { LIMIT = 1 << 26 };
+    char file[4096], *text = NULL;
+    size_t length;
+    if (!is_operation(path)) return false;
+    snprintf(file, sizeof file, "%s/op.json", path);
+    if (hpt_file_read(&text, &length, file, LIMIT, NULL) != HPT_OK) return false;
+    json_t *op = json_loadb(text, length, 0, NULL);
+    const char *target = json_string_value(json_object_get(op, "target"));
+    if (target) snprintf(out, room, "%s", target);
+    json_decref(op);
+    free(text);
+    return target != NULL;
+}
+
+hpt_status hpt_source_context(hpt_context **out, const char *name, const char *backend, int64_t device,
+                              hpt_source_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_context_info info;
+    char own[64];
+    HPT_TRY(hpt_context_open(out, backend, (int)device, options->emit.target, error));
+    hpt_context_describe(*out, &info);
+    if (!options->emit.target && strcmp(info.backend, "emulator") == 0 && folder_target(own, sizeof own, name) &&
+        strcmp(own, info.target) != 0) {
+        hpt_context_close(*out);
+        HPT_TRY(hpt_context_open(out, backend, (int)device, own, error));
+        hpt_context_describe(*out, &info);
+    }
+    HPT_FAIL_IF(!options->emit.target && hpt_target_accumulators(info.target) < 1, HPT_NO_DEVICE, info.device,
+                "There are no kernels for this kind of GPU (%s); --backend emulator runs those for others.",
+                info.target);
+    if (!options->emit.target) options->emit.target = info.target;
+done:
+    return status;
+}
+
 void hpt_source_clear(hpt_source *source) {
     if (source->temporary) hpt_folder_remove(source->folder);
     *source = (hpt_source){0};
