@@ -180,9 +180,8 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     bool helped = false;
     HPT_TRY(read_options(&o, &name, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&context, o.backend, (int)o.device, o.source.emit.target, error));
+    HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
-    if (!o.source.emit.target) o.source.emit.target = device.target;
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
