@@ -190,10 +190,7 @@ static hpt_status start_of(hpt_ternary_product *products, hpt_ternary_shape *sha
                            hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
-    hpt_verification verdict;
-    HPT_TRY(hpt_scheme_read(&scheme, name, NULL, error));
-    HPT_TRY(hpt_scheme_verify(&verdict, scheme, error));
-    HPT_TRY(hpt_verdict_status(name, &verdict, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, name, NULL, error));
     HPT_TRY(hpt_ternary_of_scheme(products, shape, scheme, error));
 done:
     hpt_scheme_destroy(scheme);
