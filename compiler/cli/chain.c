@@ -8,33 +8,23 @@
 
 hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error);
 
-/* An integer as a JSON number, anything else as a string. */
-static json_t *exact(const char *text) {
-    char *end = NULL;
-    size_t length = strlen(text);
-    if (length > 0 && length < 18) {
-        long long number = strtoll(text, &end, 10);
-        if (end && *end == '\0') return json_integer(number);
-    }
-    return json_string(text);
-}
-
 static json_t *chain_step_json(const hpt_step *step, int32_t p) {
     json_t *writes = json_array();
     for (int32_t w = 0; w < step->write_count; w++)
         json_array_append_new(writes, json_pack("[i,i,o]", step->writes[w].c / p + 1, step->writes[w].c % p + 1,
-                                                exact(step->writes[w].weight.text)));
-    return json_pack("{s:i,s:o,s:o}", "product", step->product + 1, "scale", exact(step->scale.text), "writes", writes);
+                                                hpt_exact_json(step->writes[w].weight.text)));
+    return json_pack("{s:i,s:o,s:o}", "product", step->product + 1, "scale", hpt_exact_json(step->scale.text), "writes",
+                     writes);
 }
 
 static json_t *schedule_step_json(const hpt_step *step, int32_t p) {
     json_t *writes = json_array();
     for (int32_t w = 0; w < step->write_count; w++)
-        json_array_append_new(writes,
-                              json_pack("{s:[i,i],s:o,s:b}", "c", step->writes[w].c / p + 1, step->writes[w].c % p + 1,
-                                        "weight", exact(step->writes[w].weight.text), "first", step->writes[w].first));
+        json_array_append_new(
+            writes, json_pack("{s:[i,i],s:o,s:b}", "c", step->writes[w].c / p + 1, step->writes[w].c % p + 1, "weight",
+                              hpt_exact_json(step->writes[w].weight.text), "first", step->writes[w].first));
     return json_pack("{s:i,s:i,s:b,s:o,s:o}", "product", step->product + 1, "accumulator", step->accumulator + 1,
-                     "fresh", step->fresh, "scale", exact(step->scale.text), "writes", writes);
+                     "fresh", step->fresh, "scale", hpt_exact_json(step->scale.text), "writes", writes);
 }
 
 static json_t *schedule_json(const hpt_schedule *s) {
@@ -76,16 +66,6 @@ static void print_schedule(const hpt_schedule *s) {
     if (s->accumulators > 1)
         printf("%s\n",
                s->alternates ? "No accumulator is used twice running." : "Some accumulator is used twice running.");
-}
-
-static hpt_status read_proved(hpt_scheme **out, const char *name, const hpt_read_options *reading, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    hpt_verification verdict;
-    HPT_TRY(hpt_scheme_read(out, name, reading, error));
-    HPT_TRY(hpt_scheme_verify(&verdict, *out, error));
-    HPT_TRY(hpt_verdict_status(name, &verdict, error));
-done:
-    return status;
 }
 
 /* Replaces *scheme by an equivalent one with fewer writes. */
@@ -159,7 +139,7 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_IF(seconds <= 0, HPT_USAGE, "--time-limit", "The time limit must be positive.");
     HPT_FAIL_IF(unchained && certificate, HPT_USAGE, "--certificate", "There is nothing to prove without chaining.");
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
-    HPT_TRY(read_proved(&scheme, argv[first], &reading, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));
     if (equivalent) HPT_TRY(choose(&scheme, seconds, error));
     if (output) HPT_TRY(write_scheme(output, scheme, error));
     hpt_chain_options chain = {(int32_t)accumulators, unchained, seconds};

@@ -14,20 +14,20 @@
 typedef enum hpt_option_kind { HPT_OPTION_FLAG, HPT_OPTION_INTEGER, HPT_OPTION_REAL, HPT_OPTION_TEXT } hpt_option_kind;
 
 typedef struct hpt_option {
-    const char *name;    /* long name without dashes */
-    char letter;         /* short form or 0 */
+    const char *name; /* long name without dashes */
+    char letter;      /* short form or 0 */
     hpt_option_kind kind;
-    void *value;         /* bool *, int64_t *, double * or const char ** */
+    void *value;          /* bool *, int64_t *, double * or const char ** */
     const char *argument; /* name of the argument in the help ("S"), NULL for a flag */
     const char *help;
-    int64_t low, high;   /* integers: allowed range; both 0 means any */
+    int64_t low, high; /* integers: allowed range; both 0 means any */
 } hpt_option;
 
 typedef struct hpt_usage {
-    const char *name;      /* "verify" */
-    const char *arguments; /* "FILE... [options]" */
-    const char *summary;   /* one sentence */
-    const char *examples;  /* lines, each a command and what it shows */
+    const char *name;                    /* "verify" */
+    const char *arguments;               /* "FILE... [options]" */
+    const char *summary;                 /* one sentence */
+    const char *examples;                /* lines, each a command and what it shows */
     int positional_low, positional_high; /* how many arguments; high < 0: any number */
     const hpt_option *options;
     size_t option_count;
@@ -35,6 +35,11 @@ typedef struct hpt_usage {
 
 /* Parses argv[1..]; positional arguments are moved to argv[*first .. argc-1]. --help prints and sets *helped. */
 hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int *first, bool *helped, hpt_error *error);
+
+/* Who gets a table on --help: the printer of the help text unless usage.h has put another in its place. */
+typedef void (*hpt_usage_visitor)(const hpt_usage *usage, void *user);
+extern hpt_usage_visitor hpt_help_visitor;
+extern void *hpt_help_user;
 
 /* Prints one JSON document, integers exact, keys in insertion order, newline at the end. Steals the reference. */
 hpt_status hpt_json_print(json_t *document, hpt_error *error);
@@ -46,5 +51,10 @@ typedef struct hpt_command {
     const char *name, *summary;
     hpt_status (*run)(int argc, char **argv, hpt_error *error);
 } hpt_command;
+
+/* commands.def, in the order of `heptane --help` */
+extern const hpt_command hpt_commands[];
+extern const size_t hpt_command_count;
+const hpt_command *hpt_command_find(const char *name); /* NULL: there is none */
 
 #endif

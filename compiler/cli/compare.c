@@ -66,7 +66,11 @@ hpt_status hpt_command_compare(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_options_parse(argc, argv, &usage, &first, &helped, error));
     if (helped) goto done;
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
-    for (int i = 0; i < 2; i++) HPT_TRY(hpt_scheme_read(&scheme[i], argv[first + i], &reading, error));
+    for (int i = 0; i < 2; i++) {
+        status = hpt_scheme_read_proved(&scheme[i], argv[first + i], &reading, error);
+        if (status != HPT_OK && status != HPT_UNDECIDED) goto done; /* decimals can be compared all the same */
+    }
+    status = HPT_OK;
     HPT_TRY(hpt_orbit_compare(&orbit, scheme[0], scheme[1], error));
     if (orbit.equivalent == HPT_YES) HPT_TRY(print_matrices(text, &orbit, scheme[0], error));
     if (json)

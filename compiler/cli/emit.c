@@ -14,12 +14,13 @@ static json_t *schedule_dump(const hpt_schedule *schedule) {
         const hpt_step *step = &schedule->steps[t];
         json_t *writes = json_array();
         for (int32_t i = 0; i < step->write_count; i++)
-            json_array_append_new(writes, json_pack("{s:[i,i],s:s,s:b}", "c", step->writes[i].c / schedule->p + 1,
+            json_array_append_new(writes, json_pack("{s:[i,i],s:o,s:b}", "c", step->writes[i].c / schedule->p + 1,
                                                     step->writes[i].c % schedule->p + 1, "weight",
-                                                    step->writes[i].weight.text, "first", step->writes[i].first));
-        json_array_append_new(steps, json_pack("{s:i,s:i,s:b,s:s,s:o}", "product", step->product + 1, "accumulator",
-                                               step->accumulator + 1, "fresh", step->fresh, "scale", step->scale.text,
-                                               "writes", writes));
+                                                    hpt_exact_json(step->writes[i].weight.text), "first",
+                                                    step->writes[i].first));
+        json_array_append_new(steps, json_pack("{s:i,s:i,s:b,s:o,s:o}", "product", step->product + 1, "accumulator",
+                                               step->accumulator + 1, "fresh", step->fresh, "scale",
+                                               hpt_exact_json(step->scale.text), "writes", writes));
     }
     return json_pack("{s:i,s:i,s:b,s:s,s:i,s:o}", "writes", schedule->writes, "lower_bound", schedule->lower_bound,
                      "optimal", schedule->optimal, "method", schedule->method, "accumulators", schedule->accumulators,
@@ -105,7 +106,8 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
         {"trans-x", 0, HPT_OPTION_FLAG, &emitting.x_transposed, NULL, "X is stored K x M", 0, 0},
         {"no-trans-y", 0, HPT_OPTION_FLAG, &emitting.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &emitting.plan, "NAME=N,...", "plan parameters, as the tuner sets them", 0, 0},
-        {"with", 0, HPT_OPTION_TEXT, &emitting.with, "NAME=VALUE,...", "settings of an MLP: activation, rounding, ...", 0, 0},
+        {"with", 0, HPT_OPTION_TEXT, &emitting.with, "NAME=VALUE,...", "settings of an MLP: activation, rounding, ...",
+         0, 0},
         {"dump", 0, HPT_OPTION_TEXT, &dumped, "WHAT", "print schedule, plan or manifest; write nothing", 0, 0},
         HPT_SCHEME_OPTIONS(arguments),
         {"json", 0, HPT_OPTION_FLAG, &json, NULL, "print JSON", 0, 0}};
@@ -124,10 +126,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_IF(!folder && !dumped, HPT_USAGE, "-o", "Where should the packages go?");
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(chain_option(&chaining, chain, emitting.target, limit, error));
-    HPT_TRY(hpt_scheme_read(&scheme, argv[first], &reading, error));
-    hpt_verification verdict;
-    HPT_TRY(hpt_scheme_verify(&verdict, scheme, error));
-    HPT_TRY(hpt_verdict_status(argv[first], &verdict, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));
     HPT_TRY(hpt_chain(&schedule, scheme, &chaining, error));
     HPT_TRY(hpt_emit_make(&files, &plan, scheme, schedule, &emitting, error));
     if (dumped) {

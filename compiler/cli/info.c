@@ -45,7 +45,7 @@ static double memory(const hpt_scheme *s, hpt_factor f, int32_t forms) {
 static json_t *coefficients_json(const hpt_scheme *s) {
     json_t *list = json_array();
     for (int32_t v = 0; v < hpt_scheme_value_count(s) && v < SHOWN_VALUES; v++)
-        json_array_append_new(list, json_string(hpt_scheme_value_text(s, v)));
+        json_array_append_new(list, hpt_exact_json(hpt_scheme_value_text(s, v)));
     return list;
 }
 

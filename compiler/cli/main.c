@@ -10,11 +10,18 @@
 #include "commands.def"
 #undef COMMAND
 
-static const hpt_command commands[] = {
+const hpt_command hpt_commands[] = {
 #define COMMAND(name, entry, summary) {name, summary, entry},
 #include "commands.def"
 #undef COMMAND
 };
+const size_t hpt_command_count = HPT_COUNT(hpt_commands);
+
+const hpt_command *hpt_command_find(const char *name) {
+    for (size_t i = 0; i < hpt_command_count; i++)
+        if (strcmp(hpt_commands[i].name, name) == 0) return &hpt_commands[i];
+    return NULL;
+}
 
 static volatile int interrupted;
 
@@ -33,14 +40,27 @@ const hpt_progress hpt_cli_progress = {show_line, NULL, &interrupted};
 static void help(FILE *stream) {
     fprintf(stream, "Heptane compiles low-complexity matrix multiplication schemes to GPU kernels.\n\n"
                     "Usage: heptane COMMAND [arguments]   (heptane COMMAND --help shows examples)\n\nCommands:\n");
-    for (size_t i = 0; i < HPT_COUNT(commands); i++)
-        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < hpt_command_count; i++)
+        fprintf(stream, "  %-11s %s\n", hpt_commands[i].name, hpt_commands[i].summary);
 }
 
 static const char *nearest(const char *name) {
-    for (size_t i = 0; i < HPT_COUNT(commands); i++)
-        if (strncmp(commands[i].name, name, 2) == 0) return commands[i].name;
+    for (size_t i = 0; i < hpt_command_count; i++)
+        if (strncmp(hpt_commands[i].name, name, 2) == 0) return hpt_commands[i].name;
     return NULL;
+}
+
+static int run(const hpt_command *command, int argc, char **argv) {
+    hpt_error error = {0};
+    hpt_status status = command->run(argc, argv, &error);
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+    if (status != HPT_OK && error.message[0])
+        fprintf(stderr, "heptane %s: %s%s%s\n", command->name, error.where, error.where[0] ? ": " : "", error.message);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "heptane %s: cannot write to standard output.\n", command->name);
+        return 4;
+    }
+    return hpt_status_exit_code(status);
 }
 
 int main(int argc, char **argv) {
@@ -50,19 +70,8 @@ int main(int argc, char **argv) {
     }
     const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     signal(SIGINT, on_interrupt);
-    for (size_t i = 0; i < HPT_COUNT(commands); i++) {
-        if (strcmp(commands[i].name, name) != 0) continue;
-        hpt_error error = {0};
-        hpt_status status = commands[i].run(argc - 1, argv + 1, &error);
-        if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
-        if (status != HPT_OK && error.message[0])
-            fprintf(stderr, "heptane %s: %s%s%s\n", name, error.where, error.where[0] ? ": " : "", error.message);
-        if (fflush(stdout) != 0) {
-            fprintf(stderr, "heptane %s: cannot write to standard output.\n", name);
-            return 4;
-        }
-        return hpt_status_exit_code(status);
-    }
+    const hpt_command *command = hpt_command_find(name);
+    if (command) return run(command, argc - 1, argv + 1);
     const char *guess = nearest(name);
     fprintf(stderr, "heptane: there is no command \"%s\"%s%s%s (heptane --help lists them).\n", name,
             guess ? "; did you mean \"" : "", guess ? guess : "", guess ? "\"?" : "");

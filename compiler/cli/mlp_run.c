@@ -157,8 +157,8 @@ static hpt_status report(const mlp_result *r, const hpt_context *context, const 
            r->check.whole ? "all rows" : "64 rows");
     if (r->check.bad) printf("bad       %zu elements are not finite or were never written\n", r->check.bad);
     if (r->overflow)
-        printf("range     left by%s%s\n", r->overflow & 1 ? " the normalised X" : "",
-               r->overflow & 2 ? " the activations" : "");
+        printf("range     left by%s%s%s\n", r->overflow & 1 ? " the normalised X" : "",
+               r->overflow & 2 ? " the activations" : "", r->overflow & 4 ? " the weights" : "");
     if (!r->identical) printf("bits      differ from run to run\n");
     if (r->seconds > 0)
         printf("time      %.4f ms, %.1f TFLOP/s of ordinary multiplication\n", r->seconds * 1e3,
@@ -180,9 +180,8 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     bool helped = false;
     HPT_TRY(read_options(&o, &name, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&context, o.backend, (int)o.device, o.source.emit.target, error));
+    HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
-    if (!o.source.emit.target) o.source.emit.target = device.target;
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));

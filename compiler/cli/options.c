@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "usage.h"
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { LONG_BASE = 256, MAX_OPTIONS = 64 };
 
-static void print_help(const hpt_usage *usage) {
+static void print_help(const hpt_usage *usage, void *user) {
+    (void)user;
     printf("%s\n\nExamples:\n", usage->summary);
     for (const char *line = usage->examples; *line;) {
         size_t length = strcspn(line, "\n");
@@ -17,15 +18,16 @@ static void print_help(const hpt_usage *usage) {
     }
     printf("\nUsage: heptane %s %s\n\nOptions:\n", usage->name, usage->arguments);
     for (size_t i = 0; i < usage->option_count; i++) {
-        const hpt_option *option = &usage->options[i];
         char left[80];
-        snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->letter ? "-" : " ", option->letter ? option->letter : ' ',
-                 option->letter ? ", " : "  ", option->name, option->argument ? " " : "",
-                 option->argument ? option->argument : "");
-        printf("  %-30s %s\n", left, option->help);
+        hpt_usage_option(left, sizeof left, &usage->options[i]);
+        bool letter = usage->options[i].letter;
+        printf("  %s%-*s %s\n", letter ? "" : "    ", letter ? 30 : 26, left, usage->options[i].help);
     }
     printf("  %-30s %s\n", "-h, --help", "this text");
 }
+
+hpt_usage_visitor hpt_help_visitor = print_help;
+void *hpt_help_user = NULL;
 
 static hpt_status set_value(const hpt_option *option, const char *text, hpt_error *error) {
     char where[80];
@@ -41,7 +43,8 @@ static hpt_status set_value(const hpt_option *option, const char *text, hpt_erro
         return HPT_OK;
     case HPT_OPTION_INTEGER: {
         long long number = strtoll(text, &end, 10);
-        if (end == text || *end || errno) return hpt_error_set(error, HPT_USAGE, where, "\"%s\" is not an integer.", text);
+        if (end == text || *end || errno)
+            return hpt_error_set(error, HPT_USAGE, where, "\"%s\" is not an integer.", text);
         if ((option->low || option->high) && (number < option->low || number > option->high))
             return hpt_error_set(error, HPT_USAGE, where, "%lld is out of range (%lld to %lld).", number,
                                  (long long)option->low, (long long)option->high);
@@ -59,7 +62,8 @@ static hpt_status set_value(const hpt_option *option, const char *text, hpt_erro
     return hpt_error_set(error, HPT_INTERNAL, where, "The option has no kind.");
 }
 
-hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int *first, bool *helped, hpt_error *error) {
+hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int *first, bool *helped,
+                             hpt_error *error) {
     struct option longs[MAX_OPTIONS + 2] = {{0}};
     char shorts[2 * MAX_OPTIONS + 4] = ":h";
     size_t used = 2;
@@ -78,7 +82,7 @@ hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int 
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (got == 'h') {
-            print_help(usage);
+            hpt_help_visitor(usage, hpt_help_user);
             *helped = true;
             return HPT_OK;
         }

@@ -1,5 +1,6 @@
 #include "report.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 hpt_status hpt_shape_parse(int32_t shape[3], const char *text, hpt_error *error) {
@@ -17,6 +18,16 @@ hpt_status hpt_scheme_options(hpt_read_options *out, const hpt_scheme_arguments 
     return status;
 }
 
+json_t *hpt_exact_json(const char *text) {
+    char *end = NULL;
+    size_t length = strlen(text);
+    if (length > 0 && length < 18) { /* surely in 64 bits */
+        long long number = strtoll(text, &end, 10);
+        if (end && *end == '\0') return json_integer(number);
+    }
+    return json_string(text);
+}
+
 json_t *hpt_verdict_json(const hpt_scheme *s, const hpt_verification *v) {
     json_t *ok = v->verdict == HPT_VERDICT_UNDECIDED ? json_null() : json_boolean(v->verdict == HPT_VERDICT_PROVED);
     json_t *out =
@@ -30,8 +41,9 @@ json_t *hpt_verdict_json(const hpt_scheme *s, const hpt_verification *v) {
     if (v->failing > 0) {
         json_object_set_new(out, "failing_count", json_integer(v->failing));
         json_object_set_new(out, "failing",
-                            json_pack("{s:[i,i], s:[i,i], s:[i,i], s:s, s:s}", "a", v->a[0], v->a[1], "b", v->b[0],
-                                      v->b[1], "c", v->c[0], v->c[1], "expected", v->expected, "got", v->got));
+                            json_pack("{s:[i,i], s:[i,i], s:[i,i], s:o, s:o}", "a", v->a[0], v->a[1], "b", v->b[0],
+                                      v->b[1], "c", v->c[0], v->c[1], "expected", hpt_exact_json(v->expected), "got",
+                                      hpt_exact_json(v->got)));
     }
     if (v->note[0]) json_object_set_new(out, "note", json_string(v->note));
     return out;
@@ -62,4 +74,15 @@ hpt_status hpt_verdict_status(const char *name, const hpt_verification *v, hpt_e
                          "X(%d,%d) Y(%d,%d) in Z(%d,%d): expected %s, got %s.",
                          v->ring, (long long)v->failing, (long long)v->equations, v->a[0], v->a[1], v->b[0], v->b[1],
                          v->c[0], v->c[1], v->expected, v->got);
+}
+
+hpt_status hpt_scheme_read_proved(hpt_scheme **out, const char *name, const hpt_read_options *reading,
+                                  hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_verification verdict;
+    HPT_TRY(hpt_scheme_read(out, name, reading, error));
+    HPT_TRY(hpt_scheme_verify(&verdict, *out, error));
+    HPT_TRY(hpt_verdict_status(name, &verdict, error));
+done:
+    return status;
 }

@@ -21,6 +21,13 @@ hpt_status hpt_scheme_options(hpt_read_options *out, const hpt_scheme_arguments 
 /* "2,3,4" */
 hpt_status hpt_shape_parse(int32_t shape[3], const char *text, hpt_error *error);
 
+/* Reads a scheme and lets only a proved one through: HPT_REFUTED or HPT_UNDECIDED else. Destroy *out in any case. */
+hpt_status hpt_scheme_read_proved(hpt_scheme **out, const char *name, const hpt_read_options *reading,
+                                  hpt_error *error);
+
+/* An exact value: a JSON number if it is an integer (of 64 bits), else a string like "1/2". A new reference. */
+json_t *hpt_exact_json(const char *text);
+
 /* ok, n, m, p, rank, ring, format and what belongs to the verdict. A new reference. */
 json_t *hpt_verdict_json(const hpt_scheme *scheme, const hpt_verification *verdict);
 /* One line for people. */

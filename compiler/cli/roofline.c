@@ -6,8 +6,7 @@
  * In the compute-bound regime it wins for N > (P/B) (traffic of the forms in units of 2 N^2 bytes) / (1 - R/(nmp)).
  * With Y's forms prepared only X's count; with X's forms fused into the operation before, none do, and it wins as soon
  * as reading the forms is hidden: N > (P/B) (R/(nm) + R/(mp)). */
-#include "cli.h"
-#include <heptane/scheme.h>
+#include "report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,16 +59,16 @@ static hpt_status read_shape(shape *out, const char *name, hpt_error *error) {
         if (n >= 1 && m >= 1 && p >= 1 && rank >= 1) return HPT_OK;
         return hpt_error_set(error, HPT_USAGE, name, "Shape and rank must be positive (2x2x2:7).");
     }
-    hpt_scheme *scheme;
-    hpt_read_options reading = {0};
-    hpt_status status = hpt_scheme_read(&scheme, name, &reading, error);
-    if (status != HPT_OK) return status;
+    hpt_status status = HPT_OK;
+    hpt_scheme *scheme = NULL;
+    HPT_TRY(hpt_scheme_read_proved(&scheme, name, NULL, error));
     out->n = hpt_scheme_n(scheme);
     out->m = hpt_scheme_m(scheme);
     out->p = hpt_scheme_p(scheme);
     out->rank = hpt_scheme_rank(scheme);
+done:
     hpt_scheme_destroy(scheme);
-    return HPT_OK;
+    return status;
 }
 
 static hpt_status read_gpu(gpu *out, const char *text, hpt_error *error) {

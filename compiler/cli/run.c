@@ -252,12 +252,8 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     bool helped = false;
     HPT_TRY(read_options(&o, &name, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&context, o.backend, (int)o.device, o.source.emit.target, error));
+    HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
-    HPT_FAIL_IF(!o.source.emit.target && hpt_target_accumulators(device.target) < 1, HPT_NO_DEVICE, device.device,
-                "There are no kernels for this kind of GPU (%s); --backend emulator runs those for others.",
-                device.target);
-    if (!o.source.emit.target) o.source.emit.target = device.target;
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));

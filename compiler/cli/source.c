@@ -1,4 +1,5 @@
 #include "source.h"
+#include "report.h"
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
         reading.m = (int32_t)shape[1];
         reading.p = (int32_t)shape[2];
     }
-    HPT_TRY(hpt_scheme_read(&scheme, name, &reading, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, name, &reading, error));
     chaining.accumulators = hpt_target_accumulators(target);
     HPT_FAIL_IF(chaining.accumulators < 1, HPT_USAGE, "--target", "There is no target \"%s\".", target);
     HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
@@ -73,6 +74,43 @@ hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_o
     out->temporary = true;
     hpt_status status = emit_into(out->folder, name, options, error);
     if (status != HPT_OK) hpt_source_clear(out);
+    return status;
+}
+
+/* The target of an operation folder; false for anything else, which hpt_op_open explains. */
+static bool folder_target(char *out, size_t room, const char *path) {
+    enum { LIMIT = 1 << 26 };
+    char file[4096], *text = NULL;
+    size_t length;
+    if (!is_operation(path)) return false;
+    snprintf(file, sizeof file, "%s/op.json", path);
+    if (hpt_file_read(&text, &length, file, LIMIT, NULL) != HPT_OK) return false;
+    json_t *op = json_loadb(text, length, 0, NULL);
+    const char *target = json_string_value(json_object_get(op, "target"));
+    if (target) snprintf(out, room, "%s", target);
+    json_decref(op);
+    free(text);
+    return target != NULL;
+}
+
+hpt_status hpt_source_context(hpt_context **out, const char *name, const char *backend, int64_t device,
+                              hpt_source_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_context_info info;
+    char own[64];
+    HPT_TRY(hpt_context_open(out, backend, (int)device, options->emit.target, error));
+    hpt_context_describe(*out, &info);
+    if (!options->emit.target && strcmp(info.backend, "emulator") == 0 && folder_target(own, sizeof own, name) &&
+        strcmp(own, info.target) != 0) {
+        hpt_context_close(*out);
+        HPT_TRY(hpt_context_open(out, backend, (int)device, own, error));
+        hpt_context_describe(*out, &info);
+    }
+    HPT_FAIL_IF(!options->emit.target && hpt_target_accumulators(info.target) < 1, HPT_NO_DEVICE, info.device,
+                "There are no kernels for this kind of GPU (%s); --backend emulator runs those for others.",
+                info.target);
+    if (!options->emit.target) options->emit.target = info.target;
+done:
     return status;
 }
 

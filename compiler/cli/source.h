@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include <heptane/emit.h>
+#include <heptane/rt.h>
 
 typedef struct hpt_source_options {
     hpt_emit_options emit;
@@ -22,6 +23,10 @@ typedef struct hpt_source {
 } hpt_source;
 
 hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_options *options, hpt_error *error);
+/* The device for `name`: the one asked for, else a GPU; where there is none, an emulator of the target that the
+ * operation folder was made for (sm_90a for a scheme). Fills in options->emit.target where it was left open. */
+hpt_status hpt_source_context(hpt_context **out, const char *name, const char *backend, int64_t device,
+                              hpt_source_options *options, hpt_error *error);
 void hpt_source_clear(hpt_source *source);
 /* rm -r */
 void hpt_folder_remove(const char *path);

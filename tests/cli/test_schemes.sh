@@ -37,7 +37,7 @@ check lies 3 '3 x 3 x 3' "$HEPTANE" verify "$data/strassen.uvw" --shape 3,3,3
 
 # a wrong sign is refuted, with the place; so is a missing product
 sed '2s/+/-/' "$data/strassen.exp" >sign.exp
-check wrong-sign 1 '"ok":false.*"failing":\{"a":\[[0-9],[0-9]\],"b":\[[0-9],[0-9]\],"c":\[[0-9],[0-9]\],"expected":"[01]","got":"-?[0-9]+"\}' "$HEPTANE" verify sign.exp --json
+check wrong-sign 1 '"ok":false.*"failing":\{"a":\[[0-9],[0-9]\],"b":\[[0-9],[0-9]\],"c":\[[0-9],[0-9]\],"expected":[01],"got":-?[0-9]+\}' "$HEPTANE" verify sign.exp --json
 sed 2d "$data/strassen.exp" >missing.exp
 check missing-product 1 '"rank":6.*"failing"' "$HEPTANE" verify missing.exp --json
 check refuted-info 1 'REFUTED' "$HEPTANE" info sign.exp

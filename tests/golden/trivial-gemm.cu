@@ -613,7 +613,8 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
         float acc[REGISTERS];
         int slot = 0;
         u32 parity = 0, grant_parity = 0;
-        for (int item = 0;; item++) {
+        int item = 0;
+        for (;; item++) {
             if (item == deal.whole && pieces) barrier_wait(joined, 0);
             Work work;
             if (!work_at(work, p, deal, item, rank)) break;

@@ -24,7 +24,7 @@ local function make(context, gemm, workers)
     template = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl",
     rows = blocks * TILE_M, workers = workers,
     values = {operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk, gated = row.gated,
-              value = row.value, bias = bias, type = plan.x.type, workers = workers},
+              value = row.value, bias = bias, type = plan.x.type},
     parameters = ", const u8 *sums, u16 *forms, u32 *overflow, float scale, int inner, int block_i" ..
       (bias and (row.gated and ", const u16 *gate_bias, const u16 *up_bias" or ", const u16 *up_bias") or ""),
     call = "activate",

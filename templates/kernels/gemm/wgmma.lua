@@ -22,9 +22,9 @@ end
 
 -- Registers per thread after setmaxnreg: of the warpgroup that moves data, of the two that multiply. A CTA has what it was
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
-local function registers(context, workers, threads)
+local function registers(context, beside, sink, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = workers and 128 or 72
+  local few = beside and (#beside.used > 6 and 128 or 120) or sink and 104 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
@@ -39,16 +39,16 @@ local function geometry(context)
     tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
     box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
-    element = element, deals_items = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
+    element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
-  g.few_registers, g.many_registers = registers(context, g.beside or context.sink, g.threads)
+  g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
 end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true,
   make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
