@@ -14,8 +14,8 @@
 
 enum { LARGEST_MODEL = 1 << 24 }; /* numbers kept: one X_ij Y_kl combination per output block */
 static const double rms_of_roundoff = 0.425;
-/* Tensor cores cut off what does not fit their f32 sums, so that error grows with K, at most in proportion: measured on an
- * H200 2.4e-6 at K = 2048. This covers K up to 24576. */
+/* Tensor cores cut off what does not fit their f32 sums, so that error grows with K, at most in proportion: measured on
+ * an H200 2.4e-6 at K = 2048. This covers K up to 24576. */
 static const double accumulation = 3e-5;
 
 static double norm1(const hpt_row *row) {

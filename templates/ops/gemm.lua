@@ -19,7 +19,7 @@ local function params(plan)
     P("stride_r", "elements from one residual of the batch to the next", 0, "m * ldr"),
     P("inplace_y", "1: plain forms of Y are read from Y itself, which must then be given to both phases; 0: all are prepared", 0, 1),
     P("cut", "the last wave's chains are shared out over the GPU where that is faster: 0 never, 1 so that results stay the same bit by bit, 2 in any order", 0, 1),
-    P("beside", "forms of X that idle warps make while the product runs: 0 none, 1 those of later rows, 2 all", 0, 1),
+    P("beside", "how the forms of X and the product overlap: 0 not at all, 1 idle warps make those of later rows, 2 all of them", 0, 1),
   }
 end
 
@@ -83,7 +83,7 @@ local function buffers(plan, y_plain)
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(plan, x_plain, y_plain, beside)
+local function product_steps(plan, x_plain, y_plain, beside, early)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
@@ -96,6 +96,7 @@ local function product_steps(plan, x_plain, y_plain, beside)
         if beside then
           bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
+        if early then bind.early = "early" end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
         local function operand(s, plain, in_place, map, computed)
@@ -157,8 +158,10 @@ return function(context)
 
   local step_x = forms_step(plan.x, "forms_x", "run", "x_forms", beside and "beside_row" or "block_m")
   if beside then step_x.when = step_x.when .. " && beside_row > 0" end
+  local early = beside and variant.starts_early
+  if early then O.append(let, {"early", "beside && " .. step_x.when}) end
   local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"), step_x}
-  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside)) do O.append(steps, step) end
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",

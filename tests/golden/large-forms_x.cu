@@ -138,8 +138,8 @@ __constant__ Place blocks[25] = { // the blocks that occur
 extern "C" __global__ void __launch_bounds__(512)
 heptane_forms_x(const u16 *matrix, u16 *forms, i64 ld, i64 stride, int rows, int k_extent, int block_rows,
     int block_k, int form_count, int aligned) {
-    allow_next_kernel();
     await_previous_kernel();
+    allow_next_kernel(); // in this order: a kernel that starts now knows that all before this one are done
     extern __shared__ Chunk memory[]; // 16-byte aligned
     const i64 form_size = (i64)block_rows * block_k;
     // one CTA per 64 x 64 elements of a block

@@ -123,8 +123,8 @@ __constant__ Place blocks[25] = { // the blocks that occur
 extern "C" __global__ void __launch_bounds__(256)
 heptane_forms_y(const u16 *matrix, u16 *forms, i64 ld, i64 stride, u32 lines, int rows, int k_extent, int block_rows,
     int block_k, u32 part_rows, int form_count, int aligned) {
-    allow_next_kernel();
     await_previous_kernel();
+    allow_next_kernel(); // in this order: a kernel that starts now knows that all before this one are done
     extern __shared__ Chunk memory[]; // 16-byte aligned
     const i64 form_size = (i64)block_rows * block_k;
     // one thread per 8 elements of the first part_rows rows of a block

@@ -577,7 +577,7 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
 extern "C" __global__ void __launch_bounds__(384, 1)
 heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, 
     const __grid_constant__ TensorMap map_c, int m, int n, int block_m, int block_n, int block_k, int tiles_m, int tiles_n,
-    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, const u16 *matrix_x, u16 *forms_x, i64 ld_x, int k_extent, int form_count, int beside_row) {
+    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, const u16 *matrix_x, u16 *forms_x, i64 ld_x, int k_extent, int form_count, int beside_row, int early) {
     const Problem p = {m, n, block_m, block_n, block_k, block_k / TILE_K, tiles_m, tiles_n, tiles_m * tiles_n * batch, x_batched, y_batched};
     extern __shared__ u8 memory[];
     const u32 ring_a = (shared_address(memory) + 1023) & ~1023u, ring_b = ring_a + STAGES * A_BYTES; // the swizzle wants 1024
@@ -612,11 +612,14 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
 
     if (role == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 120;");
-        await_previous_kernel();
+        // early: the kernel before this one makes forms of X and nothing else that is used here; whatever came before it is
+        // done. Then only the first computed form of X has to wait, and products of plain blocks come first.
+        if (!early) await_previous_kernel();
         if (thread == 0) { // ---- producer
             int slot = 0;
             u32 parity = 1; // the ring starts empty
             int ready_row = -1; // rows of this tile row are known to be ready
+            bool waits = early != 0;
             for (int item = 0;; item++) {
                 if (item == deal.whole && pieces) { // the cut wave begins
                     close_list(sync, deal);
@@ -630,6 +633,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     const TensorMap *from_a = &map_a, *from_b = &map_b;
                     int a_x = 0, a_y = step.x_slot * p.block_m + work.row;
                     int b_x = 0, b_y = step.y_slot * p.block_n + work.col + rank * (TILE_N / CLUSTER);
+                    if (waits && from_a == &map_a) {
+                        await_previous_kernel();
+                        waits = false;
+                    }
                     if (makes_forms && from_a == &map_a && work.row >= beside_row && work.row != ready_row) {
                         await_value(&forms_ready(sync)[work.row / TILE_M], READY);
                         proxies_meet();

@@ -76,6 +76,10 @@ function M.make(context, template, g)
   if beside then
     add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
     add(params, "beside_row")
+    if g.starts_early then
+      add(args, K.i32("early"))
+      add(params, "early")
+    end
   end
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end

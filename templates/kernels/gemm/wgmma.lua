@@ -39,7 +39,7 @@ local function geometry(context)
     tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
     box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
-    element = element, deals_items = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
+    element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
@@ -48,7 +48,7 @@ end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true,
   make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
