@@ -25,7 +25,8 @@ static const entry exits[] = {
 };
 
 static const entry variables[] = {
-    {"HEPTANE_CACHE", "folder of the compiled kernels (default $XDG_CACHE_HOME/heptane, else ~/.cache/heptane)"},
+    {"HEPTANE_CACHE",
+     "folder of the compiled kernels, or off (default $XDG_CACHE_HOME/heptane, else ~/.cache/heptane)"},
     {"HEPTANE_NVRTC", "the NVRTC library, or the folder that holds it; then no other is looked for"},
     {"HEPTANE_LIBCUDA", "the CUDA driver library (default libcuda.so.1)"},
     {"HEPTANE_CUBLASLT", "the cuBLASLt library of heptane bench"},
