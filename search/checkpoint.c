@@ -143,7 +143,7 @@ hpt_status hpt_checkpoint_open(hpt_checkpoint *out, const hpt_ternary_shape *sha
     memset(out, 0, sizeof *out);
     if (!file || access(file, F_OK) != 0) return prepare(out, shape, tasks, shard, shards, error);
     HPT_TRY(hpt_checkpoint_read(out, file, error));
-    HPT_FAIL_IF(memcmp(&out->shape, shape, sizeof *shape) != 0 || out->tasks != tasks || out->shard != shard ||
+    HPT_FAIL_IF(!hpt_ternary_shape_equal(&out->shape, shape) || out->tasks != tasks || out->shard != shard ||
                     out->shards != shards,
                 HPT_LIES, file, "This file belongs to another search or shard.");
 done:

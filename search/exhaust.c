@@ -165,7 +165,7 @@ hpt_status hpt_exhaust_merge(hpt_exhaust_result *out, hpt_ternary_shape *shape, 
             HPT_TRY(hpt_checkpoint_open(&all, &one.shape, one.tasks, 1, 1, NULL, error));
             all.shards = one.shards;
         }
-        HPT_FAIL_IF(memcmp(&one.shape, &all.shape, sizeof one.shape) != 0 || one.tasks != all.tasks ||
+        HPT_FAIL_IF(!hpt_ternary_shape_equal(&one.shape, &all.shape) || one.tasks != all.tasks ||
                         one.shards != all.shards,
                     HPT_LIES, files[i], "This file belongs to another search than %s.", files[0]);
         for (int64_t task = 0; task < one.tasks; task++) {

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool hpt_ternary_shape_equal(const hpt_ternary_shape *a, const hpt_ternary_shape *b) {
+    return a->n == b->n && a->m == b->m && a->p == b->p && a->rank == b->rank && a->modulo2 == b->modulo2;
+}
+
 int32_t hpt_ternary_entries(const hpt_ternary_shape *s, hpt_factor factor) {
     return factor == HPT_U ? s->n * s->m : factor == HPT_V ? s->m * s->p : s->n * s->p;
 }

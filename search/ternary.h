@@ -26,6 +26,7 @@ typedef struct hpt_ternary_shape {
     bool modulo2; /* over GF(2) */
 } hpt_ternary_shape;
 
+bool hpt_ternary_shape_equal(const hpt_ternary_shape *a, const hpt_ternary_shape *b);
 int32_t hpt_ternary_entries(const hpt_ternary_shape *shape, hpt_factor factor);
 hpt_ternary_vector hpt_ternary_negate(hpt_ternary_vector v);
 /* a + b or a - b, false if an entry leaves -1 .. 1. */

@@ -84,6 +84,8 @@ static int run(const hpt_command *command, int argc, char **argv) {
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
     if (status != HPT_OK && error.message[0])
         fprintf(stderr, "heptane %s: %s%s%s\n", command->name, error.where, error.where[0] ? ": " : "", error.message);
+    else if (status == HPT_INTERRUPTED)
+        fprintf(stderr, "heptane %s: interrupted; what it shows is what was found so far.\n", command->name);
     if (fflush(stdout) != 0) {
         fprintf(stderr, "heptane %s: cannot write to standard output.\n", command->name);
         return 4;

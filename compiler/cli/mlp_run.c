@@ -157,8 +157,8 @@ static hpt_status report(const mlp_result *r, const hpt_context *context, const 
            r->check.whole ? "all rows" : "64 rows");
     if (r->check.bad) printf("bad       %zu elements are not finite or were never written\n", r->check.bad);
     if (r->overflow)
-        printf("range     left by%s%s\n", r->overflow & 1 ? " the normalised X" : "",
-               r->overflow & 2 ? " the activations" : "");
+        printf("range     left by%s%s%s\n", r->overflow & 1 ? " the normalised X" : "",
+               r->overflow & 2 ? " the activations" : "", r->overflow & 4 ? " the weights" : "");
     if (!r->identical) printf("bits      differ from run to run\n");
     if (r->seconds > 0)
         printf("time      %.4f ms, %.1f TFLOP/s of ordinary multiplication\n", r->seconds * 1e3,

@@ -1,4 +1,5 @@
 /* heptane search: every scheme of a small shape, or walks in the flip graph for the rest. */
+#include "passes/chain/chains.h"
 #include "report.h"
 #include "search/exhaust.h"
 #include "search/walk.h"
@@ -12,7 +13,7 @@ typedef struct search_options {
     const char *shape, *coefficients, *shard, *checkpoint, *objective, *output;
     int64_t rank, threads, seed, walkers, rounds, goal;
     double seconds;
-    bool merge, walk, json;
+    bool merge, walk, json, certificates;
 } search_options;
 
 /* ---- output ---- */
@@ -46,14 +47,37 @@ done:
     return status;
 }
 
+/* The proof that the scheme's chaining is minimal, beside its file. */
+static hpt_status write_certificate(const char *path, const hpt_ternary_product *products,
+                                    const hpt_ternary_shape *shape, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_scheme *scheme = NULL;
+    hpt_schedule *schedule = NULL;
+    hpt_chain_proof proof = {0};
+    hpt_text text = {0};
+    HPT_TRY(hpt_ternary_to_scheme(&scheme, products, shape, "exhaustive search", error));
+    HPT_TRY(hpt_chain_with_proof(&schedule, &proof, scheme, NULL, &hpt_cli_progress, error));
+    HPT_TRY(hpt_chain_certify(&text, schedule, &proof, scheme, error));
+    HPT_TRY(hpt_file_write(path, text.data, text.length, error));
+done:
+    hpt_text_clear(&text);
+    hpt_bound_tree_clear(&proof.tree);
+    hpt_schedule_destroy(schedule);
+    hpt_scheme_destroy(scheme);
+    return status;
+}
+
 static hpt_status write_set(const char *folder, const hpt_ternary_list *set, const hpt_ternary_shape *shape,
-                            hpt_error *error) {
+                            bool certificates, hpt_error *error) {
     hpt_status status = hpt_folder_create(folder, error);
     char path[4096];
     for (size_t i = 0; i < set->count && status == HPT_OK; i++) {
         snprintf(path, sizeof path, "%s/%dx%dx%d-%d-%05zu.json", folder, shape->n, shape->m, shape->p, shape->rank,
                  i + 1);
         status = write_scheme(path, hpt_ternary_list_at(set, i), shape, "exhaustive search", error);
+        memcpy(strrchr(path, '.'), ".cert", sizeof ".cert");
+        if (certificates && status == HPT_OK)
+            status = write_certificate(path, hpt_ternary_list_at(set, i), shape, error);
     }
     return status;
 }
@@ -148,7 +172,7 @@ static hpt_status exhaust(const search_options *o, const hpt_ternary_shape *aske
     if (ended != HPT_OK && ended != HPT_INTERRUPTED) HPT_TRY(ended);
     add_shape(document, &shape);
     HPT_TRY(report_set(document, &found, &shape, options.shards == 1, error));
-    if (o->output) HPT_TRY(write_set(o->output, &found.schemes, &shape, error));
+    if (o->output) HPT_TRY(write_set(o->output, &found.schemes, &shape, o->certificates, error));
     if (o->json)
         HPT_TRY(hpt_json_print(json_incref(document), error));
     else
@@ -256,6 +280,8 @@ hpt_status hpt_command_search(int argc, char **argv, hpt_error *error) {
         {"coefficients", 0, HPT_OPTION_TEXT, &o.coefficients, "RING", "ternary (-1, 0, 1; default) or gf2", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &o.output, "PATH",
          "write every scheme into this folder; with --walk the best to this file", 0, 0},
+        {"certificates", 0, HPT_OPTION_FLAG, &o.certificates, NULL,
+         "and a certificate of each (heptane-check) beside it", 0, 0},
         {"threads", 0, HPT_OPTION_INTEGER, &o.threads, "N", "default: one per processor", 1, 256},
         {"shard", 0, HPT_OPTION_TEXT, &o.shard, "i/n", "only part i of n (keep its result with --checkpoint)", 0, 0},
         {"checkpoint", 0, HPT_OPTION_TEXT, &o.checkpoint, "FILE", "state of the search: resumed if it exists", 0, 0},

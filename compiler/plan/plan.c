@@ -134,13 +134,11 @@ static void sections_collect(hpt_kernel_plan *plan) {
     }
 }
 
-/* Fills in what needs a count per output block: most_writes_per_block, and a target's index in its chain. */
-static hpt_status writes_count(hpt_kernel_plan *plan, hpt_error *error) {
+/* Fills in a target's index: how many writes its chain has made to the same block before. */
+static hpt_status indices_count(hpt_kernel_plan *plan, hpt_error *error) {
     hpt_status status = HPT_OK;
     const size_t blocks = (size_t)plan->n * (size_t)plan->p;
     int32_t *in_chain = hpt_arena_alloc(plan->arena, (size_t)plan->chains * blocks, sizeof *in_chain);
-    int32_t *count = hpt_arena_alloc(plan->arena, (size_t)plan->n * (size_t)plan->p, sizeof *count);
-    HPT_FAIL_NO_MEMORY(count);
     HPT_FAIL_NO_MEMORY(in_chain);
     for (int32_t s = 0; s < plan->step_count; s++) {
         const hpt_plan_step *step = &plan->steps[s];
@@ -150,10 +148,6 @@ static hpt_status writes_count(hpt_kernel_plan *plan, hpt_error *error) {
             const int32_t block = plan->targets[i].row * plan->p + plan->targets[i].col;
             plan->targets[i].index = in_chain[(size_t)step->chain * blocks + (size_t)block]++;
         }
-    }
-    for (int32_t i = 0; i < plan->target_count; i++) {
-        const int32_t writes = ++count[plan->targets[i].row * plan->p + plan->targets[i].col];
-        if (writes > plan->most_writes_per_block) plan->most_writes_per_block = writes;
     }
 done:
     return status;
@@ -254,7 +248,7 @@ hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *r
     plan->sections = hpt_arena_alloc(arena, steps, sizeof *plan->sections);
     HPT_FAIL_NO_MEMORY(plan->sections);
     sections_collect(plan);
-    HPT_TRY(writes_count(plan, error));
+    HPT_TRY(indices_count(plan, error));
     HPT_TRY(hpt_kernel_plan_numerics(plan, request, error));
     *out = plan;
 done:

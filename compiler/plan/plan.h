@@ -95,8 +95,7 @@ typedef struct hpt_kernel_plan {
     hpt_fill *fills;
     hpt_target_block *targets;
     int32_t section_count;
-    hpt_plan_chain *sections;      /* longest first; runs of steps that start with a fresh one */
-    int32_t most_writes_per_block; /* over output blocks */
+    hpt_plan_chain *sections; /* longest first; runs of steps that start with a fresh one */
     hpt_numerics numerics;
     hpt_arena *arena;
 } hpt_kernel_plan;

@@ -37,6 +37,14 @@ static void emu_close(hpt_backend_device *device) {
     free(device);
 }
 
+/* Read when a device is opened; hpt_emu_set_options has the last word. */
+static void read_environment(hpt_emu_options *options) {
+    const char *seed = getenv("HEPTANE_EMULATOR_SEED"), *sms = getenv("HEPTANE_EMULATOR_SMS");
+    if (seed && *seed) options->seed = strtoull(seed, NULL, 10);
+    long count = sms ? strtol(sms, NULL, 10) : 0;
+    if (count > 0 && count <= 1024) options->sms = (int)count;
+}
+
 static hpt_status emu_open(hpt_backend_device **out, int ordinal, const char *target, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_backend_device *device = NULL;
@@ -49,6 +57,7 @@ static hpt_status emu_open(hpt_backend_device **out, int ordinal, const char *ta
     pthread_mutex_init(&device->lock, NULL);
     snprintf(device->target, sizeof device->target, "%s", target);
     device->options = default_options;
+    read_environment(&device->options);
     device->findings = calloc(MAX_FINDINGS, sizeof *device->findings);
     HPT_FAIL_NO_MEMORY(device->findings);
     *out = device;

@@ -53,7 +53,8 @@ function M.rule(b, that, message) O.append(b.require, {that = that, message = me
 
 local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
 local function aligned(buffer) return string.format("align_%s %% 16 == 0", buffer) end
--- The output that says whether something left the range of the forms' type; the caller clears it.
+-- The output that says whether something left the range of the forms' type: bit 0 the normalised X, 1 the activations, 2 a weight.
+-- The caller clears it. Scales are powers of two, each with its inverse: x_scale gate_up_scale = 1, act_scale down_scale = 1.
 local function overflow(b)
   if b.has_overflow then return end
   b.has_overflow = true
@@ -63,14 +64,16 @@ end
 -- X as it is -> forms of X
 local function forms_of_x(b, role)
   local plan, slots = b.plan, #b.plan.x.slots
-  O.package(b.files, "forms_x", "forms", b.context, {operand = plan.x})
+  O.package(b.files, "forms_x", "forms", b.context, {operand = setmetatable({ranged = 1}, {__index = plan.x})})
+  O.append(b.scalars, {name = "x_scale", default = 1.0})
+  overflow(b)
   M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
   M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
   M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
   O.append(b.steps, {package = "forms_x", phase = "run", when = 1, bind = {
-    source = "x", out = "x_forms", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
+    source = "x", out = "x_forms", scale = "x_scale", overflow = "overflow", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
     part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
   }})
 end
@@ -105,7 +108,9 @@ end
 -- Forms of a weight, made once. `sources`: the names of its one or two matrices, rows x columns as stored.
 local function weight_forms(b, name, sources, rows, columns, block_rows, block_k, paired)
   local plan, s = b.plan, sources[1]
-  local operand = setmetatable({paired = paired}, {__index = plan.y})
+  local operand = setmetatable({paired = paired, ranged = 4}, {__index = plan.y})
+  O.append(b.scalars, {name = name .. "_scale", default = 1.0})
+  overflow(b)
   O.package(b.files, name, "forms", b.context, {operand = operand})
   M.param(b, "ld_" .. name, "elements from one row of the weight to the next", 1, columns)
   local given, even = {}, {}
@@ -117,7 +122,7 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
   end
   M.rule(b, string.format("ld_%s >= %s", name, columns), name .. ": ld_" .. name .. " is smaller than a row")
   M.buffer(b, name .. "_forms", "prepared", plan.forms_type, string.format("2 * %d * %s * %s", #plan.y.slots, block_rows, block_k))
-  local bind = {source = s, second = sources[2], out = name .. "_forms", forms = #plan.y.slots, rows = rows, k = columns, batch = 1,
+  local bind = {source = s, second = sources[2], out = name .. "_forms", scale = name .. "_scale", overflow = "overflow", forms = #plan.y.slots, rows = rows, k = columns, batch = 1,
                 ld = "ld_" .. name, stride = 0, block_rows = block_rows, part_rows = block_rows, block_k = block_k,
                 aligned = string.format("%s && ld_%s %% 8 == 0", table.concat(even, " && "), name)}
   O.append(b.steps, {package = name, phase = "prepare", when = table.concat(given, " && "), bind = bind})
@@ -203,8 +208,8 @@ function M.close(b)
     options = {chain = plan.chain.method, tune = b.tune, settings = b.settings, gated = b.row.gated}, params = b.params,
     scalars = b.scalars, let = b.let, require = b.require, buffers = b.buffers, steps = b.steps,
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
-                bound = 4 * plan.numerics.bound + 2e-3,
-                note = "Bound is a relative Frobenius error for N(0,1) data: two products in turn, each with a rounding of its input."},
+                bound = 2 * plan.numerics.bound + (b.type == "bf16" and 2^-7 or 2^-10),
+                note = "Bound is a relative Frobenius error for X and sums of gate and up like N(0,1): two products in turn, and roundings between."},
   }
   return b.files
 end

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Time and memory of exact verification: makes the large schemes with `heptane transform`, verifies each, prints a table.
 
-Run it from the repository root. HEPTANE is the command (default build/bin/heptane); --quick leaves out what takes more than a few seconds. The limits are
-what the project promises on two cores; the exit code is 1 if one is broken.
+Run it from the repository root. HEPTANE is the command (default build/bin/heptane); --quick leaves out what takes more
+than a few seconds. The limits are what the project promises on two cores; the exit code is 1 if one is broken both by
+the clock and by processor time (a busy machine stretches only the first). What it takes to start the program (`heptane
+version`) is left out of the processor time.
 """
 import os
 import subprocess
@@ -32,32 +34,34 @@ def make(folder, start, factors):
     return now
 
 
-def measure(path, repeats):
-    """Best wall and processor time of some runs, and peak memory, of a child process."""
+def measure(arguments, repeats):
+    """Best wall and processor time of some runs, and peak memory in MiB, of a child process."""
     best, work, peak = float("inf"), float("inf"), 0
     for _ in range(repeats):
         begin = time.perf_counter()
-        child = subprocess.Popen([heptane, "verify", path, "--json"], stdout=subprocess.PIPE)
+        child = subprocess.Popen([heptane, *arguments], stdout=subprocess.PIPE)
         child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         best = min(best, time.perf_counter() - begin)
         work = min(work, usage.ru_utime + usage.ru_stime)
         peak = max(peak, usage.ru_maxrss / 1024)
         if status != 0:
-            sys.exit(f"{path} was not verified")
+            sys.exit(f"{arguments} failed")
     return best, work, peak
 
 
 def main():
     broken = False
+    _, start_up, _ = measure(["version"], 20)
     print("| scheme | seconds | limit | processor seconds | MiB | limit |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name, start, factors, seconds, memory, slow in ROWS:
         if slow and quick:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            best, work, peak = measure(make(folder, start, factors), 1 if slow else 5)
-        broken |= best > seconds or peak > memory
+            best, work, peak = measure(["verify", make(folder, start, factors), "--json"], 1 if slow else 5)
+            work = max(work - start_up, 0)
+        broken |= min(best, work) > seconds or peak > memory
         print(f"| {name} | {best:.3g} | {seconds} | {work:.3g} | {peak:.0f} | {memory} |", flush=True)
     sys.exit(1 if broken else 0)
 

@@ -27,6 +27,17 @@ run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --set cut=2
 # Blackwell: two accumulators in turn, several tiles for each CTA, the last wave cut
 run 1.2e-3 seven-write -m 300 --hidden 192 --intermediate 200 --target sm_100a --with activation=geglu
 run 2e-3 seven-write -m 700 --hidden 2304 --intermediate 300 --target sm_100a --set cut=1
+# bench over a driver that multiplies nothing: control flow and fields
+export HEPTANE_LIBCUDA=$BINARY/stub/libstub_cuda.so HEPTANE_CUBLASLT=$BINARY/stub/libstub_cublaslt.so
+if [ -e "$HEPTANE_LIBCUDA" ]; then
+  json=$("$HEPTANE" bench --op mlp seven-write --sizes 40,1 --hidden 128 --intermediate 256 --load 0.01 --alone 0.01 --parts --json)
+  python3 - "$json" <<'PY' || fail "bench: $json"
+import json, sys
+rows = json.loads(sys.argv[1])["rows"]
+assert [row["m"] for row in rows] == [40, 1] and all(row["op"] == "mlp" and not row["ok"] for row in rows)
+assert all(row["ratio"] > 0 and len(row["parts_ms"]) == 3 for row in rows)
+PY
+fi
 
 # refused, with the reason
 message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"

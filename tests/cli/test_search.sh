@@ -8,7 +8,7 @@ expect() { # description, wanted, got
 }
 field() { python3 -c 'import json,sys; print(eval("d"+sys.argv[1], {"d": json.load(open(sys.argv[2]))}))' "$1" "$2"; }
 
-"$HEPTANE" search --shape 2,2,2 --rank 7 --coefficients ternary --json -o "$folder/all" >"$folder/whole"
+"$HEPTANE" search --shape 2,2,2 --rank 7 --coefficients ternary --json -o "$folder/all" --certificates >"$folder/whole"
 expect "exit" 0 $?
 expect "complete" True "$(field '["complete"]' "$folder/whole")"
 expect "schemes" 288 "$(field '["schemes"]' "$folder/whole")"
@@ -16,7 +16,11 @@ expect "orbits" 3 "$(field '["orbits"]' "$folder/whole")"
 expect "writes" "{'7': 192, '10': 96}" "$(field '["writes"]' "$folder/whole")"
 expect "unchained" "{'12': 96, '14': 192}" "$(field '["writes_unchained"]' "$folder/whole")"
 expect "second method" True "$(field '["second_method"]["agrees"]' "$folder/whole")"
-expect "files" 288 "$(ls "$folder/all" | wc -l)"
+expect "files" 288 "$(ls "$folder"/all/*.json | wc -l)"
+for i in $(seq -f %05g 1 9 288); do
+    "$BINARY/bin/heptane-check" "$folder/all/2x2x2-7-$i.cert" "$folder/all/2x2x2-7-$i.json" | grep -q "^Proved: minimal" ||
+        expect "certificate $i" proved "not proved"
+done
 "$HEPTANE" verify "$folder"/all/*.json >/dev/null
 expect "all verify" 0 $?
 

@@ -1,9 +1,9 @@
 /* planted: puts one fault at a time into an emitted kernel and looks whether the emulator finds and names it.
  *
- *   planted TARGET FOLDER [SEEDS [WORK [CONTROL]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
+ *   planted TARGET FOLDER [SEEDS [WORK [CONTROL [STEP]]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
  *
- * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernel (8); WORK: a folder to
- * work in.
+ * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernel (8); STEP: only every so
+ * many-th fault (1); WORK: a folder to work in.
  *
  * Prints a Markdown table. Exit code 0: the untouched kernel has no finding on any seed, and every fault was found and
  * named as expected on at least one. A row of the tables is an edit of kernel.cu's text (see faults.def). */
@@ -165,12 +165,13 @@ static hpt_status try_fault(outcome *o, int *tried, const char *expected, const 
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: planted sm_90a|sm_100a FOLDER [SEEDS [WORK [CONTROL]]]\n");
+        fprintf(stderr, "usage: planted sm_90a|sm_100a FOLDER [SEEDS [WORK [CONTROL [STEP]]]]\n");
         return 2;
     }
     const char *target = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
-    int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS, tried, missed = 0,
-        rows = 0;
+    int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS,
+        step = argc > 6 ? atoi(argv[6]) : 1;
+    int tried, missed = 0, rows = 0, number = 0;
     hpt_error error = {0};
     char path[600], *source = NULL;
     size_t length;
@@ -193,7 +194,7 @@ int main(int argc, char **argv) {
            control.names.length ? control.names.data : "");
     missed += control.names.length > 0;
     for (size_t k = 0; seeds > 0 && k < HPT_COUNT(faults); k++) {
-        if (strcmp(faults[k].target, target) != 0) continue;
+        if (strcmp(faults[k].target, target) != 0 || number++ % (step > 0 ? step : 1) != 0) continue;
         outcome o = {0};
         char *changed = edit(source, &faults[k]);
         hpt_error reason = {0};

@@ -94,7 +94,21 @@ assert context.download(overflow, 4) == bytes(4)
 mlp.constants["norm"] = huge
 mlp.run(1, x=put(context, matrix(1, hidden, 2.0)), residual=0, c=c, overflow=overflow)
 assert context.download(overflow, 1)[0] & 1
-del mlp, linear
+# weights that f16 forms cannot hold are reported when they are prepared; a power of two brings them back
+large = put(context, [[50000.0] * inner] * hidden)
+context.fill(overflow, 0, 4)
+for scale, bits in ((4.0, 4), (2.0 ** -15, 0)):
+    layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), large, weight_scales=(1.0, scale),
+               overflow=overflow)
+    assert context.download(overflow, 1)[0] & 4 == bits, (scale, bits)
+    context.fill(overflow, 0, 4)
+# scaled by a power of two and back gives the same result
+scaled = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), put(context, norm), 1e-5,
+                    gate_bias=put(context, gate_bias), up_bias=put(context, up_bias), down_bias=put(context, down_bias), threshold=3,
+                    weight_scales=(4.0, 0.25))
+scaled.run(5, x=put(context, x), residual=put(context, residual), sum=total, c=c)
+check("mlp, scaled weights", error(context, c, want), 4e-3)
+del mlp, linear, scaled
 
 # errors say what and why
 for wrong in (lambda: heptane.Op(context, "/nonexistent"), lambda: heptane.Context("nonsense"),

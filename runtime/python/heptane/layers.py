@@ -117,7 +117,7 @@ class MLP(_Layer):
     """C = down(activation(gate X', up X')), X' = rmsnorm(X + residual) or X."""
 
     def __init__(self, context, memory, hidden, inner, gate, up, down, norm=0, eps=1e-6, norm_offset=0.0, gate_bias=0, up_bias=0,
-                 down_bias=0, activation="swiglu", rounding="once", type="f16", forms="f16", scheme="seven-write", threshold=1536,
+                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once", type="f16", forms="f16", scheme="seven-write", threshold=1536,
                  stream=None):
         settings = ["activation=" + activation, "rounding=" + rounding]
         if not norm:
@@ -128,6 +128,8 @@ class MLP(_Layer):
         super().__init__(context, memory, {"hidden": hidden, "inner": inner}, _ops(context, "mlp", scheme, threshold, options), threshold)
         self.constants = {name: address for name, address in
                           {"norm": norm, "gate_bias": gate_bias, "up_bias": up_bias, "down_bias": down_bias}.items() if address}
+        first, second = weight_scales  # powers of two that bring the weights into the range of their forms
+        self.scalars = {"gate_up_scale": first, "x_scale": 1 / first, "down_scale": second, "act_scale": 1 / second}
         if norm:
-            self.scalars = {"eps": eps, "norm_offset": norm_offset}
-        self._prepare({"gate": gate, "up": up, "down": down}, stream)
+            self.scalars.update(eps=eps, norm_offset=norm_offset)
+        self._prepare({"gate": gate, "up": up, "down": down, "overflow": overflow}, stream)

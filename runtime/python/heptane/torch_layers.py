@@ -4,6 +4,7 @@
     y = mlp(x)                                    # any number of rows; few rows take the ordinary product
 """
 import itertools
+import math
 
 import torch
 
@@ -68,14 +69,22 @@ def _in_range(*tensors):
     return all(t is None or float(t.abs().max()) < 8192 for t in tensors)
 
 
+def _scale(*tensors):
+    """A power of two that brings the largest weight near 1, where it is far from there."""
+    largest = max(float(t.abs().max()) for t in tensors if t is not None)
+    if largest == 0 or 2 ** -6 <= largest <= 2 ** 9:
+        return 1.0
+    return 2.0 ** -round(math.log2(largest))
+
+
 class _Module(torch.nn.Module):
-    def __init__(self, layer, outputs, like):
+    def __init__(self, layer, outputs, like, overflow=None):
         super().__init__()
         self.layer, self.outputs, self.type, self.device = layer, outputs, like.dtype, like.device
         self.number = next(_numbers)
         _registry[self.number] = self
-        # bits: 1 normalised X, 2 activations have left f16's range
-        self.overflow = torch.zeros(1, dtype=torch.int32, device=like.device)
+        # bits: 1 normalised X, 2 activations have left the range of the forms
+        self.overflow = torch.zeros(1, dtype=torch.int32, device=like.device) if overflow is None else overflow
 
     def forward(self, x):
         return torch.ops.heptane.layer(x, self.number, self.outputs)
@@ -135,11 +144,15 @@ class MLP(_Module):
         context, memory = _device(up)
         inner, hidden = up.shape
         type = _types[up.dtype]
-        forms = forms or ("f16" if _in_range(gate, up, down) else "bf16")
+        overflow = torch.zeros(1, dtype=torch.int32, device=up.device)
         layer = layers.MLP(
             context, memory, hidden, inner, _weight("gate", gate, (inner, hidden), up), _weight("up", up, (inner, hidden), up),
             _weight("down", down, (hidden, inner), up), _weight("norm", norm, (hidden,), up), eps, norm_offset,
             _weight("gate_bias", gate_bias, (inner,), up), _weight("up_bias", up_bias, (inner,), up),
-            _weight("down_bias", down_bias, (hidden,), up), activation, rounding, type, forms, scheme, threshold, _stream(up))
+            _weight("down_bias", down_bias, (hidden,), up), (_scale(gate, up), _scale(down)),
+            overflow.data_ptr(), activation, rounding, type, forms or "f16", scheme, threshold, _stream(up))
+        if overflow.item() and forms is None:  # a weight with values too far apart for f16
+            return cls.from_torch(gate, up, down, norm, eps, norm_offset, gate_bias, up_bias, down_bias, activation, rounding, scheme,
+                                  "bf16", threshold)
         layer.kept = (norm, gate_bias, up_bias, down_bias)
-        return cls(layer, hidden, up)
+        return cls(layer, hidden, up, overflow)

@@ -21,10 +21,15 @@ local function make(context)
   end
   for _, value in ipairs(sizes) do args[#args + 1] = K.i32(value) end
   args[#args + 1], args[#args + 2] = K.i32("forms"), K.i32("aligned")
+  if operand.ranged then -- scaled by a power of two; the value is the bit of `overflow` that says what left the range
+    args[#args + 1], args[#args + 2] = K.f32("scale"), K.pointer("overflow")
+    buffers[#buffers + 1] = {name = "overflow", type = "u32", role = "inout"}
+  end
   local manifest = K.manifest(context, "forms", context.variant, {
     symbol = "heptane_forms_" .. operand.name:lower(),
     params = params,
     buffers = buffers,
+    scalars = operand.ranged and {{name = "scale", type = "f32"}} or {},
     let = {{"ctas", tiles}},
     require = {
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
