@@ -30,6 +30,8 @@ static const entry variables[] = {
     {"HEPTANE_NVRTC", "the NVRTC library, or the folder that holds it; then no other is looked for"},
     {"HEPTANE_LIBCUDA", "the CUDA driver library (default libcuda.so.1)"},
     {"HEPTANE_CUBLASLT", "the cuBLASLt library of heptane bench"},
+    {"HEPTANE_EMULATOR_SEED", "order of warps and asynchronous operations in the emulator (default 1)"},
+    {"HEPTANE_EMULATOR_SMS", "multiprocessors of the emulated device (default 4)"},
     {"CUDA_HOME", "the CUDA toolkit, where NVRTC and cuBLASLt are looked for"},
     {"CUDA_PATH", "as CUDA_HOME"},
     {"TMPDIR", "where heptane run puts the kernels that it emits (default /tmp)"},
