@@ -123,7 +123,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
                              HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, &helped, error);
     if (status != HPT_OK || helped) return status;
-    HPT_FAIL_IF(!folder && !dumped, HPT_USAGE, "-o", "Where should the packages go?");
+    HPT_FAIL_IF(!folder && !dumped, HPT_USAGE, "-o", "Say where the packages should go: -o DIR.");
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(chain_option(&chaining, chain, emitting.target, limit, error));
     HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));

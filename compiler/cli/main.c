@@ -54,10 +54,38 @@ static void help(FILE *stream) {
         fprintf(stream, "  %-11s %s\n", hpt_commands[i].name, hpt_commands[i].summary);
 }
 
+/* Levenshtein's distance; words longer than the row are never near. */
+static size_t distance(const char *a, const char *b) {
+    enum { LONGEST = 31 };
+    size_t row[LONGEST + 1], columns = strlen(b);
+    if (columns > LONGEST) return SIZE_MAX;
+    for (size_t j = 0; j <= columns; j++) row[j] = j;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < columns; j++) {
+            size_t best = diagonal + (a[i] != b[j]);
+            if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
+            if (row[j] + 1 < best) best = row[j] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[columns];
+}
+
 static const char *nearest(const char *name) {
-    for (size_t i = 0; i < hpt_command_count; i++)
-        if (strncmp(hpt_commands[i].name, name, 2) == 0) return hpt_commands[i].name;
-    return NULL;
+    enum { FAR = 3 };
+    size_t least = FAR;
+    const char *found = NULL;
+    for (size_t i = 0; i < hpt_command_count; i++) {
+        size_t now = distance(hpt_commands[i].name, name);
+        if (now < least) {
+            least = now;
+            found = hpt_commands[i].name;
+        }
+    }
+    return found;
 }
 
 static int run(const hpt_command *command, int argc, char **argv) {
@@ -66,6 +94,8 @@ static int run(const hpt_command *command, int argc, char **argv) {
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
     if (status != HPT_OK && error.message[0])
         fprintf(stderr, "heptane %s: %s%s%s\n", command->name, error.where, error.where[0] ? ": " : "", error.message);
+    else if (status == HPT_INTERRUPTED)
+        fprintf(stderr, "heptane %s: interrupted; what it shows is what was found so far.\n", command->name);
     if (fflush(stdout) != 0) {
         fprintf(stderr, "heptane %s: cannot write to standard output.\n", command->name);
         return 4;

@@ -25,10 +25,13 @@ static const entry exits[] = {
 };
 
 static const entry variables[] = {
-    {"HEPTANE_CACHE", "folder of the compiled kernels (default $XDG_CACHE_HOME/heptane, else ~/.cache/heptane)"},
+    {"HEPTANE_CACHE",
+     "folder of the compiled kernels, or off (default $XDG_CACHE_HOME/heptane, else ~/.cache/heptane)"},
     {"HEPTANE_NVRTC", "the NVRTC library, or the folder that holds it; then no other is looked for"},
     {"HEPTANE_LIBCUDA", "the CUDA driver library (default libcuda.so.1)"},
     {"HEPTANE_CUBLASLT", "the cuBLASLt library of heptane bench"},
+    {"HEPTANE_EMULATOR_SEED", "order of warps and asynchronous operations in the emulator (default 1)"},
+    {"HEPTANE_EMULATOR_SMS", "multiprocessors of the emulated device (default 4)"},
     {"CUDA_HOME", "the CUDA toolkit, where NVRTC and cuBLASLt are looked for"},
     {"CUDA_PATH", "as CUDA_HOME"},
     {"TMPDIR", "where heptane run puts the kernels that it emits (default /tmp)"},

@@ -14,6 +14,7 @@ typedef struct search_options {
     int64_t rank, threads, seed, walkers, rounds, goal;
     double seconds;
     bool merge, walk, json, certificates;
+    bool folder; /* a walk whose output is a folder, as an exhaustive search's is */
 } search_options;
 
 /* ---- output ---- */
@@ -229,6 +230,15 @@ done:
     return status;
 }
 
+static hpt_status write_walked(const search_options *o, const hpt_walk_result *best, hpt_error *error) {
+    if (!o->folder) return write_scheme(o->output, best->products, &best->shape, "flip-graph walk", error);
+    char path[4096];
+    hpt_status status = hpt_folder_create(o->output, error);
+    snprintf(path, sizeof path, "%s/%dx%dx%d-%d.json", o->output, best->shape.n, best->shape.m, best->shape.p,
+             best->shape.rank);
+    return status != HPT_OK ? status : write_scheme(path, best->products, &best->shape, "flip-graph walk", error);
+}
+
 static hpt_status walk(const search_options *o, const hpt_ternary_shape *asked, const char *start, hpt_error *error) {
     hpt_status status = HPT_OK, ended;
     hpt_walk_result best;
@@ -249,7 +259,7 @@ static hpt_status walk(const search_options *o, const hpt_ternary_shape *asked, 
     ended = hpt_walk(&best, &shape, start ? products : NULL, &options, error);
     if (ended != HPT_OK && ended != HPT_INTERRUPTED) HPT_TRY(ended);
     HPT_TRY(report_walk(document, &best, o, error));
-    if (o->output) HPT_TRY(write_scheme(o->output, best.products, &best.shape, "flip-graph walk", error));
+    if (o->output) HPT_TRY(write_walked(o, &best, error));
     if (o->json) {
         HPT_TRY(hpt_json_print(json_incref(document), error));
     } else {
@@ -298,7 +308,7 @@ hpt_status hpt_command_search(int argc, char **argv, hpt_error *error) {
     const hpt_usage usage = {
         "search",
         "--shape n,m,p --rank R [options] [FILE...]",
-        "Finds every scheme of a small shape, or walks in the flip graph.",
+        "Finds every scheme of a small shape; walks in the flip graph where that is out of reach.",
         "heptane search --shape 2,2,2 --rank 7                       all ternary seven-product schemes\n"
         "heptane search --walk --shape 3,3,3 --rank 23 -o best.json  from the textbook scheme to rank 23\n"
         "heptane search --walk best.json --rank 23 --objective writes --seconds 600 -o fewer.json\n"
@@ -322,8 +332,12 @@ hpt_status hpt_command_search(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_IF(!o.merge && !o.shape && files == 0, HPT_USAGE, "--shape", "The shape is needed, as in --shape 2,2,2.");
     HPT_FAIL_IF(!o.merge && !o.walk && o.rank == 0, HPT_USAGE, "--rank", "The rank is needed, as in --rank 7.");
     HPT_FAIL_IF(o.seconds <= 0, HPT_USAGE, "--seconds", "The time must be positive.");
-    status =
-        o.walk ? walk(&o, &shape, files ? argv[first] : NULL, error) : exhaust(&o, &shape, argv + first, files, error);
+    if (!o.walk) status = exhaust(&o, &shape, argv + first, files, error);
+    if (status == HPT_TOO_LARGE && !o.merge && !o.shard && !o.checkpoint) {
+        fprintf(stderr, "heptane search: %s Walking in the flip graph instead.\n", error->message);
+        o.walk = o.folder = true;
+    }
+    if (o.walk) status = walk(&o, &shape, files ? argv[first] : NULL, error);
 done:
     return status;
 }

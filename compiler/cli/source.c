@@ -1,5 +1,6 @@
 #include "source.h"
 #include "report.h"
+#include "targets/target.h"
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,11 @@ static bool is_operation(const char *path) {
     return length > 0 && (size_t)length < sizeof file && stat(file, &info) == 0;
 }
 
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static hpt_status emit_into(const char *folder, const char *name, const hpt_source_options *o, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
@@ -48,7 +54,10 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
     }
     HPT_TRY(hpt_scheme_read_proved(&scheme, name, &reading, error));
     chaining.accumulators = hpt_target_accumulators(target);
-    HPT_FAIL_IF(chaining.accumulators < 1, HPT_USAGE, "--target", "There is no target \"%s\".", target);
+    if (chaining.accumulators < 1) {
+        const hpt_target *ignored;
+        HPT_TRY(hpt_target_find(&ignored, target, error)); /* says which there are */
+    }
     HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
                 "It is optimal or none.");
     chaining.unchained = o->chain && strcmp(o->chain, "none") == 0;
@@ -68,6 +77,10 @@ hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_o
                    ? HPT_OK
                    : hpt_error_set(error, HPT_TOO_LARGE, name, "The folder's name is too long.");
     }
+    if (is_folder(name))
+        return hpt_error_set(
+            error, HPT_UNSUPPORTED, name,
+            "This folder holds no op.json; name the folder that heptane emit wrote, not a package in it.");
     const char *base = getenv("TMPDIR");
     snprintf(out->folder, sizeof out->folder, "%.200s/heptane-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(out->folder)) return hpt_error_set(error, HPT_IO, out->folder, "Cannot create a temporary folder.");

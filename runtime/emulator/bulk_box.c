@@ -189,7 +189,7 @@ static bool land(const hpt_emu_copy *copy, uint64_t address, const uint8_t *byte
         k->counters.bulk_store_bytes += count;
     }
     memset(state, HPT_EMU_STATE_WRITTEN | HPT_EMU_STATE_ASYNC | hpt_emu_launch_tag(k->run->device->launches), count);
-    hpt_emu_landed(k, *owner, address, count, copy->reduces);
+    hpt_emu_landed(*owner, address, count);
     return true;
 }
 

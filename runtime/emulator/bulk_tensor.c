@@ -18,6 +18,13 @@ static bool read_map(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lan
         return false;
     }
     for (uint32_t d = 0; d < op->count; d++) box->at[d] = (int32_t)(u32)hpt_emu_get(w, &op->items[d], lane);
+    int64_t first = (int64_t)box->at[0] * box->map.element_bytes; /* an H200 answers with an illegal instruction */
+    if (first % 16) {
+        hpt_emu_report(w, i, lane, HPT_EMU_ALIGNMENT,
+                       "A box begins %lld bytes into its rows; that must be a multiple of 16 (coordinate 0 is %d).",
+                       (long long)first, box->at[0]);
+        return false;
+    }
     return true;
 }
 

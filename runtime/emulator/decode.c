@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hpt_emu_rows tables[] = {
-#define ROWS(name) {hpt_emu_rows_##name, 0},
+static const hpt_emu_row *const tables[] = {
+#define ROWS(name) hpt_emu_rows_##name,
 #include "rows.def"
 #undef ROWS
 };
@@ -297,19 +297,11 @@ static bool decode_operands(hpt_emu_decoder *d, hpt_emu_instruction *i, const hp
     return true;
 }
 
-static size_t rows_of(const hpt_emu_row *rows) {
-    size_t count = 0;
-    while (rows[count].pattern) count++;
-    return count;
-}
-
 static const hpt_emu_row *find_row(const char *opcode, int8_t *modifier, size_t operands) {
     size_t first = strcspn(opcode, ".");
     const hpt_emu_row *other = NULL;
     for (size_t t = 0; t < HPT_COUNT(tables); t++) {
-        size_t count = rows_of(tables[t].row);
-        for (size_t r = 0; r < count; r++) {
-            const hpt_emu_row *row = &tables[t].row[r];
+        for (const hpt_emu_row *row = tables[t]; row->pattern; row++) {
             if (strncmp(row->pattern, opcode, first) != 0 || !hpt_emu_match(row->pattern, opcode, modifier)) continue;
             size_t low = 1, high = 1; /* rows of one opcode may differ in the number of operands */
             for (const char *c = row->operands; *c; c++) high += *c == ',';

@@ -75,11 +75,6 @@ typedef struct hpt_emu_row {
 #define HPT_EMU_LAST_ROW                                                                                               \
     { NULL, NULL, NULL, 0, NULL } /* ends a table */
 
-typedef struct hpt_emu_rows {
-    const hpt_emu_row *row;
-    size_t count;
-} hpt_emu_rows;
-
 typedef struct hpt_emu_constant {
     int32_t at;
     uint8_t bytes;
@@ -309,7 +304,7 @@ uint8_t *hpt_emu_global(hpt_emu_device *device, uint64_t address, uint64_t bytes
                         hpt_emu_allocation **owner);
 /* 128 bytes of a tensor map at a generic address (param, const or global); NULL after a finding. */
 const uint8_t *hpt_emu_map_bytes(hpt_emu_warp *w, const hpt_emu_instruction *i, uint64_t address);
-void hpt_emu_landed(hpt_emu_cluster *cluster, hpt_emu_allocation *owner, uint64_t address, uint64_t bytes, bool add);
+void hpt_emu_landed(hpt_emu_allocation *owner, uint64_t address, uint64_t bytes);
 
 /* ---- shadow.c: written bytes and races of shared memory ---- */
 typedef struct hpt_emu_who { /* the one that reads or writes */

@@ -47,13 +47,12 @@ static void complete_if_done(hpt_emu_cta *cta, hpt_emu_mbarrier *b) {
     k->epoch++;
 }
 
-static void add_tx(hpt_emu_cta *cta, hpt_emu_mbarrier *b, uint32_t offset, int64_t bytes, const hpt_emu_who *who) {
+static void add_tx(hpt_emu_mbarrier *b, uint32_t offset, int64_t bytes, const hpt_emu_who *who) {
     b->tx += bytes;
     if (b->tx > MAX_COUNT || b->tx < -MAX_COUNT)
         hpt_emu_report(who->warp, who->instruction, who->lane, HPT_EMU_PHASE,
                        "The transaction count of the mbarrier at 0x%x reaches %lld bytes; the limit is %d.", offset,
                        (long long)b->tx, MAX_COUNT);
-    (void)cta;
 }
 
 void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t bytes, const hpt_emu_who *who) {
@@ -63,7 +62,7 @@ void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t by
                        "%s completes bytes on 0x%x, where no mbarrier is (any more).", who->what, offset);
         return;
     }
-    add_tx(cta, b, offset, -(int64_t)bytes, who);
+    add_tx(b, offset, -(int64_t)bytes, who);
     if (b->pending == 0 && b->tx < 0)
         hpt_emu_report(who->warp, who->instruction, who->lane, HPT_EMU_PHASE,
                        "%s brings %lld bytes more to the mbarrier at 0x%x than its phase expects.", who->what,
@@ -183,7 +182,7 @@ static void arrive(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane,
     if (cta->warps_done == cta->warp_count)
         hpt_emu_report(w, i, lane, HPT_EMU_BOUNDS, "The thread arrives at an mbarrier of a CTA that has exited.");
     if (state && !state->sink) hpt_emu_set(w, state, lane, b->phase);
-    if (expect) add_tx(cta, b, offset, expect, &who);
+    if (expect) add_tx(b, offset, expect, &who);
     if (*last != b) hpt_emu_clock_release(w, b->arrived);
     *last = b;
     if (drops) {
@@ -218,7 +217,7 @@ static hpt_emu_step run_transactions(hpt_emu_warp *w, const hpt_emu_instruction 
         hpt_emu_mbarrier *b = hpt_emu_mbarrier_at(w, i, lane, address_of(w, &i->op[0], lane), false, &cta, &offset);
         hpt_emu_who who = arriving(w, i, lane);
         if (b && expects)
-            add_tx(cta, b, offset, bytes, &who);
+            add_tx(b, offset, bytes, &who);
         else if (b)
             hpt_emu_mbarrier_complete_tx(cta, offset, bytes, &who);
         w->progress++;
@@ -258,12 +257,6 @@ static hpt_emu_step run_wait(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     return HPT_EMU_NEXT;
 }
 
-static hpt_emu_step run_pending_count(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
-    (void)mask;
-    hpt_emu_report(w, i, 0, HPT_EMU_OPERAND, "mbarrier.pending_count is not modelled.");
-    return HPT_EMU_NEXT;
-}
-
 const hpt_emu_row hpt_emu_rows_mbarrier[] = {
     {"mbarrier.init" SPACE ".b64", "m,s4", run_init, 0, NULL},
     {"mbarrier.inval" SPACE ".b64", "m", run_inval, 0, NULL},
@@ -276,6 +269,5 @@ const hpt_emu_row hpt_emu_rows_mbarrier[] = {
     {"mbarrier.complete_tx[.relaxed]" SCOPE SPACE ".b64", "m,s4", run_transactions, 0, NULL},
     {"mbarrier.test_wait[.parity][.acquire|.relaxed]" SCOPE SPACE ".b64", "dp,m,sx", run_wait, 0, NULL},
     {"mbarrier.try_wait[.parity][.acquire|.relaxed]" SCOPE SPACE ".b64", "dp,m,sx,?s4", run_wait, 0, NULL},
-    {"mbarrier.pending_count.b64", "d4,s8", run_pending_count, 0, NULL},
     HPT_EMU_LAST_ROW,
 };

@@ -86,8 +86,7 @@ hpt_emu_cta *hpt_emu_shared_cta(hpt_emu_cta *from, uint64_t address, uint32_t *o
     return &from->cluster->ctas[rank];
 }
 
-void hpt_emu_landed(hpt_emu_cluster *cluster, hpt_emu_allocation *owner, uint64_t address, uint64_t bytes, bool add) {
-    (void)cluster, (void)add;
+void hpt_emu_landed(hpt_emu_allocation *owner, uint64_t address, uint64_t bytes) {
     uint64_t at = address - owner->address, end = at + bytes;
     while (at < end) {
         uint64_t next = (at / HPT_EMU_LINE + 1) * HPT_EMU_LINE;
@@ -128,7 +127,7 @@ static uint8_t *global_lane(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
     if (how & HPT_EMU_WRITE) {
         memset(state, HPT_EMU_STATE_WRITTEN | hpt_emu_launch_tag(k->run->device->launches), bytes);
         k->counters.store_bytes += bytes;
-        hpt_emu_landed(k, k->recent, address, bytes, how & HPT_EMU_READ);
+        hpt_emu_landed(k->recent, address, bytes);
         w->progress++;
     }
     return data;

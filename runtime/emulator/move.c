@@ -215,9 +215,7 @@ static uint32_t compare(hpt_emu_warp *w, const hpt_emu_operand *pa, const hpt_em
     return bits;
 }
 
-static uint32_t combine(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t bits, const hpt_emu_operand *with,
-                        int how) {
-    (void)i;
+static uint32_t combine(hpt_emu_warp *w, uint32_t bits, const hpt_emu_operand *with, int how) {
     if (how < 0) return bits;
     uint32_t c = hpt_emu_predicate(w, with);
     return how == 0 ? bits & c : how == 1 ? bits | c : bits ^ c;
@@ -229,7 +227,7 @@ static hpt_emu_step run_setp(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     bool pair = m[3] >= T_F16X2;
     uint32_t bits = compare(w, &i->op[1], &i->op[2], mask, m[0], m[3], m[2] == 0, false);
     uint32_t other = pair ? compare(w, &i->op[1], &i->op[2], mask, m[0], m[3], m[2] == 0, true) : ~bits;
-    uint32_t first = combine(w, i, bits, &i->op[3], m[1]), second = combine(w, i, other, &i->op[3], m[1]);
+    uint32_t first = combine(w, bits, &i->op[3], m[1]), second = combine(w, other, &i->op[3], m[1]);
     hpt_emu_set_predicate(w, &i->op[0].items[0], first, mask);
     if (i->op[0].count > 1) hpt_emu_set_predicate(w, &i->op[0].items[1], second, mask);
     return HPT_EMU_NEXT;
@@ -237,8 +235,7 @@ static hpt_emu_step run_setp(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
 /* groups: comparison, combination, ftz, result type, type */
 static hpt_emu_step run_set(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     const int8_t *m = i->modifier;
-    uint32_t bits =
-        combine(w, i, compare(w, &i->op[1], &i->op[2], mask, m[0], m[4], m[2] == 0, false), &i->op[3], m[1]);
+    uint32_t bits = combine(w, compare(w, &i->op[1], &i->op[2], mask, m[0], m[4], m[2] == 0, false), &i->op[3], m[1]);
     HPT_FOR_LANES(lane, mask)
     hpt_emu_set(w, &i->op[0], lane, !(bits >> lane & 1) ? 0 : m[3] == 2 ? 0x3f800000u : 0xffffffffu);
     return HPT_EMU_NEXT;
@@ -250,10 +247,10 @@ static hpt_emu_step run_set_half(hpt_emu_warp *w, const hpt_emu_instruction *i, 
     static const int types[] = {T_F16, T_BF16, T_F16X2, T_BF16X2};
     uint32_t one = is_bf16 ? 0x3f80 : 0x3c00;
     uint32_t low =
-        combine(w, i, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, false), &i->op[3], m[1]);
-    uint32_t high = !pair ? 0
-                          : combine(w, i, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, true),
-                                    &i->op[3], m[1]);
+        combine(w, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, false), &i->op[3], m[1]);
+    uint32_t high =
+        !pair ? 0
+              : combine(w, compare(w, &i->op[1], &i->op[2], mask, m[0], types[m[3]], m[2] == 0, true), &i->op[3], m[1]);
     HPT_FOR_LANES(lane, mask)
     hpt_emu_set(w, &i->op[0], lane, (low >> lane & 1 ? one : 0) | (high >> lane & 1 ? one << 16 : 0));
     return HPT_EMU_NEXT;

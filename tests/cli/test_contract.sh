@@ -120,6 +120,11 @@ code 0 verify 3x2x2:10-border --json
 fields $verdict border_degree:int
 code 4 convert strassen -o no/such/folder/x.json
 code 2 nonsense
+code 2 verfy
+grep -q '"verify"' err || bad "a misspelt command: $(cat err)"
+code 2 run strassen --target sm_90
+grep -q sm_90a err || bad "an unknown target: $(cat err)"
+code 3 run op/gemm
 "$HEPTANE" >out 2>err && bad "no command at all is wrong usage"
 "$HEPTANE" version >/dev/full 2>err
 [ $? = 4 ] || bad "a full disk gives 4"
@@ -127,6 +132,8 @@ code 2 nonsense
 if "$HEPTANE" doctor | grep '^ok *NVRTC' >/dev/null; then
     code 0 run op -m 65 -n 63 -k 64 --backend emulator --json
     fields ok:bool backend:text device:text target:text rel_error:number ms:number writes_executed:number flops:number
+    code 0 emit strassen --target sm_100a -o op100
+    code 0 run op100 -m 65 -n 63 -k 64 --backend emulator # the target of the folder, unasked
     HEPTANE_LIBCUDA=/none code 5 run op --backend gpu
     HEPTANE_NVRTC=/none code 5 run op
     code 0 compile op --target sm_90a --json

@@ -34,3 +34,10 @@ cmake --build "$place/user/build" >/dev/null
 
 flags() { PKG_CONFIG_PATH=$(dirname "$(find "$place/usr" -name heptane.pc)") pkg-config --static "$@"; }
 [ "$(flags --modversion heptane)" = "$("$place/usr/bin/heptane" version | cut -d' ' -f2)" ]
+
+# manual pages and completions
+for file in man/man1/heptane.1 man/man1/heptane-verify.1 bash-completion/completions/heptane zsh/site-functions/_heptane \
+    fish/vendor_completions.d/heptane.fish; do
+    [ -s "$place/usr/share/$file" ] || { echo "FAILED: share/$file is not installed" >&2; exit 1; }
+done
+echo ok

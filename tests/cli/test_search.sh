@@ -50,6 +50,9 @@ for goal in 2,2,2:7 2,2,3:11 2,3,3:15 3,3,3:23; do
 done
 "$HEPTANE" search --walk --shape 2,2,2 --rank 6 --rounds 2 >/dev/null 2>&1
 expect "not found" 1 $?
+"$HEPTANE" search --shape 3,3,3 --rank 23 --coefficients ternary --rounds 100 --json >"$folder/walked" 2>/dev/null
+expect "walks where it cannot search all" 0 $?
+expect "and says so" False "$(field '["complete"]' "$folder/walked")"
 "$HEPTANE" search --shape 9,9,9 --rank 7 2>/dev/null
 expect "too large" 3 $?
 "$HEPTANE" search --rank 7 2>/dev/null

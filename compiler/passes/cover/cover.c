@@ -50,7 +50,8 @@ static hpt_status prefer(hpt_cover *out, const hpt_cover_problem *problem, doubl
 hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt_error *error) {
     hpt_status status = HPT_OK;
     size_t n = (size_t)problem->count;
-    double deadline = hpt_clock() + (problem->seconds > 0 ? problem->seconds : 60);
+    double seconds = problem->seconds > 0 ? problem->seconds : 60, start = hpt_clock();
+    double deadline = start + 0.8 * seconds; /* the rest is for the choice among equals */
     hpt_bound_limits limits = {SMALL_NODES, deadline, problem->progress};
     const hpt_bound_limits root_only = {0, deadline, problem->progress};
     best b = {0};
@@ -78,7 +79,7 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
         out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
         out->method = "subset dynamic programming";
     }
-    HPT_TRY(prefer(out, problem, hpt_clock() + (problem->seconds > 0 ? problem->seconds : 60) / 4, error));
+    HPT_TRY(prefer(out, problem, start + seconds, error));
 done:
     free(b.trial);
     free(b.trial_last);
