@@ -116,17 +116,18 @@ done:
 hpt_status hpt_scheme_read(hpt_scheme **out, const char *name, const hpt_read_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
     static const hpt_read_options none = {0};
-    char *path = strdup(name), *found = NULL, *bytes = NULL, *inner_bytes = NULL, *inner_path = NULL;
+    char *typed = strdup(name), *found = NULL, *bytes = NULL, *inner_bytes = NULL, *inner_path = NULL;
     hpt_input source = {.options = options ? options : &none}, inner;
     hpt_scheme *scheme = NULL;
     *out = NULL;
-    HPT_FAIL_NO_MEMORY(path);
-    split_member(path, &source.member);
+    HPT_FAIL_NO_MEMORY(typed);
+    split_member(typed, &source.member); /* points into `typed` */
+    const char *path = typed;
     if (strcmp(path, "-") != 0 && access(path, F_OK) != 0) {
         status = hpt_catalogue_find(&found, path, error);
-        if (status == HPT_NOT_FOUND && hpt_permuted_read(out, path, source.options, NULL) == HPT_OK) status = HPT_OK;
+        if (status == HPT_NOT_FOUND && !source.member && hpt_permuted_read(out, path, source.options, NULL) == HPT_OK)
+            status = HPT_OK;
         if (status != HPT_OK || *out) goto done;
-        free(path);
         path = found;
     }
     HPT_TRY(hpt_file_read(&bytes, &source.length, path, HPT_FILE_LIMIT, error));
@@ -141,7 +142,8 @@ done:
     free(inner_path);
     free(inner_bytes);
     free(bytes);
-    free(path);
+    free(found);
+    free(typed);
     return status;
 }
 

@@ -11,9 +11,9 @@ static double norm1(const hpt_scheme *s, hpt_factor f, int32_t r) {
 
 static double norm2(const hpt_scheme *s, hpt_factor f, int32_t r) {
     hpt_terms row = hpt_scheme_terms(s, f, r);
-    double sum = 0;
-    for (size_t k = 0; k < row.count; k++) sum += pow(hpt_scheme_value_double(s, row.value[k]), 2);
-    return sqrt(sum);
+    double norm = 0; /* without squares, which overflow or vanish earlier than the norm */
+    for (size_t k = 0; k < row.count; k++) norm = hypot(norm, hpt_scheme_value_double(s, row.value[k]));
+    return norm;
 }
 
 double hpt_scheme_growth(const hpt_scheme *s) {

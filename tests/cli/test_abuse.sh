@@ -43,6 +43,7 @@ check first 0 'correct' "$HEPTANE" verify "$data/strassen.exp#1"
 for k in 0 2 -1 99999999999999999999 x; do
     check "member $k" 1 'the file holds one' "$HEPTANE" verify "$data/strassen.exp#$k"
 done
+check member-of-catalogue 1 'scheme "2"; the file holds one' "$HEPTANE" verify strassen#2
 
 # options
 check limit 2 'out of range' "$HEPTANE" run strassen --time-limit -1 --backend emulator
@@ -50,6 +51,10 @@ check limit-emit 2 'out of range' "$HEPTANE" emit strassen -o folder --time-limi
 check limit-nan 2 'not a number' "$HEPTANE" info strassen --time-limit nan
 check plan 2 'NAME=INTEGER' "$HEPTANE" emit strassen -o folder --plan stages=99999999999999999999
 check target 2 'target' "$HEPTANE" run strassen --target ../../etc --backend emulator
+
+# norms of coefficients whose squares no double holds
+echo '(1e300*a11)*(1e-300*b11)*(c11)' >wide.exp
+check growth 0 'growth +1 in the maximum norm, 1 in the Frobenius norm' "$HEPTANE" info wide.exp
 
 # an interrupt ends a search for a chaining, with nothing left behind
 for command in "emit 5x5x5:93-alphaevolve -o folder" "info 5x5x5:93-alphaevolve"; do
