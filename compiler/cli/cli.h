@@ -20,7 +20,7 @@ typedef struct hpt_option {
     void *value;          /* bool *, int64_t *, double * or const char ** */
     const char *argument; /* name of the argument in the help ("S"), NULL for a flag */
     const char *help;
-    int64_t low, high; /* integers: allowed range; both 0 means any */
+    int64_t low, high; /* numbers: allowed range; both 0 means any */
 } hpt_option;
 
 typedef struct hpt_usage {
@@ -46,6 +46,9 @@ hpt_status hpt_json_print(json_t *document, hpt_error *error);
 
 /* The progress line on a terminal, nothing elsewhere; and SIGINT as a flag. */
 extern const hpt_progress hpt_cli_progress;
+/* For work that cannot stop half-way and leaves nothing behind: from now on SIGINT ends the process with 130.
+ * HPT_INTERRUPTED if it has come already. */
+hpt_status hpt_cli_end_on_interrupt(hpt_error *error);
 
 typedef struct hpt_command {
     const char *name, *summary;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 hpt_status hpt_command_convert(int argc, char **argv, hpt_error *error);
 
@@ -11,6 +12,8 @@ static hpt_status check_lossless(const hpt_scheme *scheme, const char *path, con
     hpt_scheme *again = NULL;
     hpt_read_options reading = {.n = hpt_scheme_n(scheme), .m = hpt_scheme_m(scheme), .p = hpt_scheme_p(scheme)};
     if (strncmp(hpt_scheme_ring(scheme), "GF(", 3) == 0) reading.ring = hpt_scheme_ring(scheme);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return HPT_OK; /* a pipe or a device cannot be read back */
     reading.format = format;
     HPT_TRY(hpt_scheme_read(&again, path, &reading, error));
     HPT_FAIL_IF(strcmp(hpt_scheme_hash(again), hpt_scheme_hash(scheme)) != 0, HPT_INTERNAL, path,

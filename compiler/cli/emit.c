@@ -99,7 +99,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
         {"target", 0, HPT_OPTION_TEXT, &emitting.target, "T", "exact GPU target (default sm_90a)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &folder, "DIR", "folder to write to", 0, 0},
         {"chain", 0, HPT_OPTION_TEXT, &chain, "HOW", "optimal (default) or none: every product by itself", 0, 0},
-        {"time-limit", 0, HPT_OPTION_REAL, &limit, "S", "seconds for the search of a chaining", 0, 0},
+        {"time-limit", 0, HPT_OPTION_REAL, &limit, "S", "seconds for the search of a chaining", 0, 1000000000},
         {"in-type", 0, HPT_OPTION_TEXT, &emitting.in_type, "TYPE", "X and Y: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &emitting.forms, "TYPE", "operand forms: f16 (default) or bf16", 0, 0},
         {"out-type", 0, HPT_OPTION_TEXT, &emitting.out_type, "TYPE", "C: f16, bf16 or f32 (default: as X)", 0, 0},
@@ -127,7 +127,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(chain_option(&chaining, chain, emitting.target, limit, error));
     HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));
-    HPT_TRY(hpt_chain(&schedule, scheme, &chaining, error));
+    HPT_TRY(hpt_cli_chain(&schedule, scheme, &chaining, error));
     HPT_TRY(hpt_emit_make(&files, &plan, scheme, schedule, &emitting, error));
     if (dumped) {
         status = dump(dumped, schedule, plan, files, error);

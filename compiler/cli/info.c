@@ -31,7 +31,7 @@ static void clear(facts *f) {
 static hpt_status find_writes(facts *f, const hpt_scheme *s, double limit, hpt_error *error) {
     const hpt_chain_options best = {.time_limit = limit}, none = {.unchained = true};
     if (f->verdict.verdict != HPT_VERDICT_PROVED || !hpt_scheme_is_real(s)) return HPT_OK;
-    hpt_status status = hpt_chain(&f->chained, s, &best, error);
+    hpt_status status = hpt_cli_chain(&f->chained, s, &best, error);
     if (status == HPT_OK) status = hpt_chain(&f->unchained, s, &none, error);
     return status == HPT_TOO_LARGE ? HPT_OK : status;
 }
@@ -128,7 +128,7 @@ hpt_status hpt_command_info(int argc, char **argv, hpt_error *error) {
     hpt_read_options reading;
     const hpt_option options[] = {
         HPT_SCHEME_OPTIONS(arguments),
-        {"time-limit", 0, HPT_OPTION_REAL, &limit, "S", "seconds for the chaining (default 10)", 0, 0},
+        {"time-limit", 0, HPT_OPTION_REAL, &limit, "S", "seconds for the chaining (default 10)", 0, 1000000000},
         {"json", 0, HPT_OPTION_FLAG, &json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {"info",
                              "FILE [options]",

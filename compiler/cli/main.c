@@ -30,6 +30,16 @@ static void on_interrupt(int number) {
     signal(number, SIG_DFL); /* a second Ctrl-C ends it at once */
 }
 
+static void end_at_once(int number) {
+    (void)number;
+    _exit(hpt_status_exit_code(HPT_INTERRUPTED));
+}
+
+hpt_status hpt_cli_end_on_interrupt(hpt_error *error) {
+    signal(SIGINT, end_at_once);
+    return interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
+}
+
 static void show_line(void *user, const char *line) {
     (void)user;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%s", line);

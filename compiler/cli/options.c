@@ -55,6 +55,9 @@ static hpt_status set_value(const hpt_option *option, const char *text, hpt_erro
         double number = strtod(text, &end);
         if (end == text || *end || !isfinite(number))
             return hpt_error_set(error, HPT_USAGE, where, "\"%s\" is not a number.", text);
+        if ((option->low || option->high) && (number < (double)option->low || number > (double)option->high))
+            return hpt_error_set(error, HPT_USAGE, where, "%g is out of range (%lld to %lld).", number,
+                                 (long long)option->low, (long long)option->high);
         *(double *)option->value = number;
         return HPT_OK;
     }

@@ -28,6 +28,15 @@ bool hpt_op_has_param(const hpt_op *op, const char *name) {
     return false;
 }
 
+/* Sizes and strides are those of the data, which has options of its own. */
+static bool is_of_data(const char *name) {
+    static const char *const names[] = {"m",   "n",        "k",        "batch",    "ldx",      "ldy",    "ldc",
+                                        "ldr", "stride_x", "stride_y", "stride_c", "stride_r", "hidden", "inner"};
+    for (size_t i = 0; i < HPT_COUNT(names); i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
 hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error) {
     hpt_status status = HPT_OK;
     char *copy = NULL, *rest = NULL;
@@ -38,6 +47,8 @@ hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *
         const long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
         HPT_FAIL_IF(!equals || end == equals + 1 || *end, HPT_USAGE, "--set", "\"%s\" is not NAME=INTEGER.", pair);
         *equals = 0;
+        HPT_FAIL_IF(is_of_data(pair), HPT_USAGE, "--set", "%s has an option of its own, or follows from the sizes.",
+                    pair);
         HPT_TRY(hpt_call_set_param(call, pair, value, error));
     }
 done:

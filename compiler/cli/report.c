@@ -1,4 +1,5 @@
 #include "report.h"
+#include "passes/chain/chains.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,14 @@ hpt_status hpt_verdict_status(const char *name, const hpt_verification *v, hpt_e
                          "X(%d,%d) Y(%d,%d) in Z(%d,%d): expected %s, got %s.",
                          v->ring, (long long)v->failing, (long long)v->equations, v->a[0], v->a[1], v->b[0], v->b[1],
                          v->c[0], v->c[1], v->expected, v->got);
+}
+
+hpt_status hpt_cli_chain(hpt_schedule **out, const hpt_scheme *scheme, const hpt_chain_options *options,
+                         hpt_error *error) {
+    hpt_status status = hpt_chain_with_proof(out, NULL, scheme, options, &hpt_cli_progress, error);
+    if (status == HPT_OK && hpt_progress_interrupted(&hpt_cli_progress))
+        return hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.");
+    return status;
 }
 
 hpt_status hpt_scheme_read_proved(hpt_scheme **out, const char *name, const hpt_read_options *reading,

@@ -3,6 +3,7 @@
 #define HPT_CLI_REPORT_H
 
 #include "cli.h"
+#include <heptane/chain.h>
 #include <heptane/scheme.h>
 
 /* Text options that every command with a scheme argument takes; parse them with hpt_scheme_options. */
@@ -24,6 +25,10 @@ hpt_status hpt_shape_parse(int32_t shape[3], const char *text, hpt_error *error)
 /* Reads a scheme and lets only a proved one through: HPT_REFUTED or HPT_UNDECIDED else. Destroy *out in any case. */
 hpt_status hpt_scheme_read_proved(hpt_scheme **out, const char *name, const hpt_read_options *reading,
                                   hpt_error *error);
+
+/* hpt_chain with the progress line; HPT_INTERRUPTED after Ctrl-C. Destroy *out in any case. */
+hpt_status hpt_cli_chain(hpt_schedule **out, const hpt_scheme *scheme, const hpt_chain_options *options,
+                         hpt_error *error);
 
 /* An exact value: a JSON number if it is an integer (of 64 bits), else a string like "1/2". A new reference. */
 json_t *hpt_exact_json(const char *text);

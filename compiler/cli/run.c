@@ -69,7 +69,8 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
          0, 0},
         {"shape", 0, HPT_OPTION_TEXT, &o->source.shape, "n,m,p", "shape of the scheme where its file does not tell", 0,
          0},
-        {"time-limit", 0, HPT_OPTION_REAL, &o->source.time_limit, "S", "seconds for the search of a chaining", 0, 0},
+        {"time-limit", 0, HPT_OPTION_REAL, &o->source.time_limit, "S", "seconds for the search of a chaining", 0,
+         1000000000},
         {"ring", 0, HPT_OPTION_TEXT, &o->source.ring, "R", "check over Z, Q, Qi, GF(p), ... (default: the smallest)", 0,
          0},
         {"from", 0, HPT_OPTION_TEXT, &o->source.format, "FORMAT",
@@ -179,6 +180,8 @@ static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const
     hpt_op_describe(op, &info);
     r->writes = NAN;
     r->bound = info.bound;
+    HPT_FAIL_IF(!(info.bound > 0), HPT_MALFORMED, "op.json",
+                "numerics: The bound is missing, so nothing can be checked.");
     HPT_TRY(hpt_problem_create(&problem, context, op, data, 0, 0, 0, error));
     HPT_FAIL_NO_MEMORY(host = malloc(problem.bytes_c));
     r->launches = hpt_call_launches(problem.call);
@@ -257,6 +260,8 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
+    hpt_source_clear(&source); /* all is in memory, so nothing stays behind when an interrupt ends the run */
+    HPT_TRY(hpt_cli_end_on_interrupt(error));
     data = (hpt_data){.shape = o.shape,
                       .alpha = o.alpha,
                       .beta = o.beta,

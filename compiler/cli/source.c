@@ -61,7 +61,7 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
     HPT_FAIL_IF(o->chain && strcmp(o->chain, "none") != 0 && strcmp(o->chain, "optimal") != 0, HPT_USAGE, "--chain",
                 "It is optimal or none.");
     chaining.unchained = o->chain && strcmp(o->chain, "none") == 0;
-    HPT_TRY(hpt_chain(&schedule, scheme, &chaining, error));
+    HPT_TRY(hpt_cli_chain(&schedule, scheme, &chaining, error));
     HPT_TRY(hpt_emit(folder, scheme, schedule, &o->emit, error));
 done:
     hpt_schedule_destroy(schedule);

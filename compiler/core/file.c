@@ -33,30 +33,47 @@ done:
     return status;
 }
 
-hpt_status hpt_file_write(const char *path, const char *bytes, size_t length, hpt_error *error) {
+/* A device or a pipe is written to, never replaced. */
+static hpt_status write_special(const char *path, const char *bytes, size_t length, hpt_error *error) {
+    FILE *file = fopen(path, "wb");
+    if (!file) return hpt_error_set(error, HPT_IO, path, "Cannot open the file: %s.", strerror(errno));
+    bool failed = fwrite(bytes, 1, length, file) != length;
+    failed = fclose(file) != 0 || failed;
+    return failed ? hpt_error_set(error, HPT_IO, path, "Cannot write the file: %s.", strerror(errno)) : HPT_OK;
+}
+
+hpt_status hpt_file_write(const char *name, const char *bytes, size_t length, hpt_error *error) {
     hpt_status status = HPT_OK;
     FILE *file = NULL;
     hpt_text temporary = {0};
+    struct stat info;
+    char *linked = realpath(name, NULL); /* a symbolic link stays one */
+    const char *path = linked ? linked : name;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        status = write_special(name, bytes, length, error);
+        goto done;
+    }
     hpt_text_printf(&temporary, "%s.XXXXXX", path);
-    HPT_FAIL_IF(temporary.failed, HPT_NO_MEMORY, path, "Out of memory.");
+    HPT_FAIL_IF(temporary.failed, HPT_NO_MEMORY, name, "Out of memory.");
     int descriptor = mkstemp(temporary.data);
-    HPT_FAIL_IF(descriptor < 0, HPT_IO, path, "Cannot create the file: %s.", strerror(errno));
+    HPT_FAIL_IF(descriptor < 0, HPT_IO, name, "Cannot create the file: %s.", strerror(errno));
     file = fdopen(descriptor, "wb");
-    HPT_FAIL_IF(!file, HPT_IO, path, "Cannot create the file: %s.", strerror(errno));
-    HPT_FAIL_IF(fwrite(bytes, 1, length, file) != length || fflush(file) != 0, HPT_IO, path,
+    HPT_FAIL_IF(!file, HPT_IO, name, "Cannot create the file: %s.", strerror(errno));
+    HPT_FAIL_IF(fwrite(bytes, 1, length, file) != length || fflush(file) != 0, HPT_IO, name,
                 "Cannot write the file: %s.", strerror(errno));
     mode_t mask = umask(0);
     umask(mask);
-    HPT_FAIL_IF(fchmod(descriptor, 0666 & ~mask) != 0, HPT_IO, path, "Cannot set the file's mode: %s.",
+    HPT_FAIL_IF(fchmod(descriptor, 0666 & ~mask) != 0, HPT_IO, name, "Cannot set the file's mode: %s.",
                 strerror(errno));
     int failed = fclose(file);
     file = NULL;
-    HPT_FAIL_IF(failed || rename(temporary.data, path) != 0, HPT_IO, path, "Cannot write the file: %s.",
+    HPT_FAIL_IF(failed || rename(temporary.data, path) != 0, HPT_IO, name, "Cannot write the file: %s.",
                 strerror(errno));
 done:
     if (file) fclose(file);
     if (status != HPT_OK && temporary.data) unlink(temporary.data);
     hpt_text_clear(&temporary);
+    free(linked);
     return status;
 }
 

@@ -82,11 +82,23 @@ static hpt_status split_member(char *path, const char **member) {
     return HPT_OK;
 }
 
+/* FILE#k of a file that holds one scheme is that scheme for k = 1 and an error for any other k. */
+static hpt_status check_member(const hpt_format *format, const hpt_input *input, hpt_error *error) {
+    static const char *const several[] = {"perminov-txt", "exact-json",
+                                          "numpy-text"}; /* these look for it themselves */
+    if (!input->member || strcmp(input->member, "1") == 0) return HPT_OK;
+    for (size_t i = 0; i < HPT_COUNT(several); i++)
+        if (strcmp(format->name, several[i]) == 0) return HPT_OK;
+    return hpt_error_set(error, HPT_NOT_FOUND, input->path, "There is no scheme \"%.40s\"; the file holds one.",
+                         input->member);
+}
+
 hpt_status hpt_input_read(hpt_scheme **out, const hpt_input *input, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_format *format;
     *out = NULL;
     HPT_TRY(choose_format(&format, input, error));
+    HPT_TRY(check_member(format, input, error));
     HPT_TRY(format->read(out, input, error));
     const hpt_read_options *o = input->options;
     HPT_FAIL_IF(o->n && (o->n != (*out)->n || o->m != (*out)->m || o->p != (*out)->p), HPT_LIES, input->path,

@@ -50,8 +50,8 @@ static hpt_status emu_open(hpt_backend_device **out, int ordinal, const char *ta
     hpt_backend_device *device = NULL;
     if (!target) target = "sm_90a";
     HPT_FAIL_IF(ordinal != 0, HPT_NO_DEVICE, "", "The emulator has one device, number 0, not %d.", ordinal);
-    HPT_FAIL_IF(strncmp(target, "sm_", 3) != 0 || strlen(target) > 10, HPT_UNSUPPORTED, target,
-                "The emulator cannot be such a target.");
+    HPT_FAIL_IF(strncmp(target, "sm_", 3) != 0 || strlen(target) > 10, HPT_USAGE, "target",
+                "The emulator cannot be \"%.40s\".", target);
     device = calloc(1, sizeof *device);
     HPT_FAIL_NO_MEMORY(device);
     pthread_mutex_init(&device->lock, NULL);

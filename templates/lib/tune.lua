@@ -15,6 +15,7 @@ function M.choose(schema, overrides)
       refuse('There is no plan parameter "' .. name .. '"; there are ' .. table.concat(names, ", ") .. ".", "--plan")
     end
     value = math.tointeger(tonumber(value))
+    if not value then refuse('"' .. pair .. '" is not NAME=INTEGER.', "--plan") end -- beyond 64 bits
     local allowed = rule.low and value >= rule.low and value <= rule.high
     for _, candidate in ipairs(rule.values or {}) do allowed = allowed or candidate == value end
     if not allowed then

@@ -35,6 +35,8 @@ local function requirements(plan)
     {that = "ldc >= n", message = "c: ldc is smaller than a row"},
     {that = "batch == 1 || stride_c >= (m - 1) * ldc + n", message = "c: stride_c is smaller than a matrix, outputs would overlap"},
     {that = "!has_residual || ldr >= n", message = "residual: ldr is smaller than a row"},
+    {that = "cut <= 2", message = "cut can be 0, 1 or 2"},
+    {that = "beside <= 2", message = "beside can be 0, 1 or 2"},
     {that = "align_x % 2 == 0 && align_y % 2 == 0", message = "X and Y must be aligned to their elements (2 bytes)"},
     {that = "align_c % " .. element .. " == 0", message = "C must be aligned to its elements (" .. element .. " bytes)"},
   }
