@@ -68,7 +68,7 @@ static hpt_status choose_alphas(task_list *l, hpt_gf2_task *task, int32_t at, in
     int32_t left = l->rank - at, functionals = 1 << l->t->u;
     for (int32_t f = 1; f < functionals; f++)
         if (lack[f] > left) return HPT_OK;
-    if (++l->visited > 2 * (int64_t)MOST_TASKS || l->count >= MOST_TASKS)
+    if (++l->visited > 5 * (int64_t)MOST_TASKS || l->count >= MOST_TASKS)
         return hpt_error_set(l->error, HPT_TOO_LARGE, "--rank", "There are too many cases for an exhaustive search.");
     if (left == 0) {
         if (l->count == l->capacity) {

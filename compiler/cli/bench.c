@@ -51,6 +51,7 @@ static void add_variant(bench *b, const char *name, bool unchained) {
 static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hpt_error *error) {
     int first;
     const hpt_option options[] = {
+        {"op", 0, HPT_OPTION_TEXT, &b->source.emit.op, "OP", "gemm (default); mlp has options of its own", 0, 0},
         {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192,16384)", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "cuBLAS multiplies in f16 or bf16 (default: our input type)", 0, 0},

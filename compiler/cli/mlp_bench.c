@@ -226,6 +226,8 @@ static hpt_status bench_variant(mlp_bench *b, field *f, variant *v, hpt_error *e
         "own_ms", alone[1].seconds * 1e3, "own_baseline_ms", alone[0].seconds * 1e3, "mhz", alone[1].mhz,
         "baseline_mhz", alone[0].mhz);
     HPT_FAIL_NO_MEMORY(row);
+    json_object_set_new(row, "n", json_integer(f->data.shape.inner)); /* as every row has: of gate and up */
+    json_object_set_new(row, "k", json_integer(f->data.shape.hidden));
     if (b->parts) json_object_set_new(row, "parts_ms", parts_of(b, problem.call, error));
     HPT_TRY(keep_row(b, row, error));
 done:

@@ -18,7 +18,7 @@ typedef struct mlp_options {
 
 typedef struct mlp_result {
     hpt_check check;
-    double bound, seconds;
+    double bound, seconds, writes; /* writes: blocks of C; NaN where they are not counted */
     uint32_t overflow;
     bool identical, ok;
     int launches;
@@ -97,6 +97,30 @@ done:
     return status;
 }
 
+/* The first run: timed, and the bytes that land in C counted where the backend can. */
+static hpt_status run_first(mlp_result *r, hpt_mlp_problem *p, const hpt_op_info *info, void *host, hpt_error *error) {
+    const hpt_backend *backend = p->context->backend;
+    hpt_backend_device *device = p->context->device;
+    const hpt_mlp_shape *s = &p->data->shape;
+    hpt_event from = NULL, to = NULL;
+    uint64_t before = 0, after = 0;
+    hpt_status status = HPT_OK;
+    r->writes = NAN;
+    if (backend->written) HPT_TRY(backend->written(device, p->c, p->bytes_c, &before, error));
+    HPT_TRY(backend->event_record(device, &from, NULL, error));
+    HPT_TRY(hpt_mlp_problem_run_once(p, host, &r->overflow, NULL, error));
+    HPT_TRY(backend->event_record(device, &to, NULL, error));
+    HPT_TRY(backend->event_seconds(device, &r->seconds, from, to, error));
+    if (!backend->written) goto done;
+    HPT_TRY(backend->written(device, p->c, p->bytes_c, &after, error));
+    r->writes = (double)(after - before) * (double)(info->n * info->p) /
+                ((double)s->m * (double)s->hidden * (double)hpt_number_type_bytes(p->data->type_c));
+done:
+    if (from) backend->event_release(device, from);
+    if (to) backend->event_release(device, to);
+    return status;
+}
+
 static hpt_status execute(mlp_result *r, hpt_context *context, hpt_op *op, const hpt_mlp_data *data, int64_t repeat,
                           hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -111,7 +135,7 @@ static hpt_status execute(mlp_result *r, hpt_context *context, hpt_op *op, const
     HPT_FAIL_NO_MEMORY(host = malloc(problem.bytes_c));
     HPT_FAIL_NO_MEMORY(again = malloc(problem.bytes_c));
     r->launches = hpt_call_launches(problem.call);
-    HPT_TRY(hpt_mlp_problem_run_once(&problem, host, &r->overflow, NULL, error));
+    HPT_TRY(run_first(r, &problem, &info, host, error));
     hpt_mlp_compare(&r->check, data, data->type_c, host);
     r->identical = true;
     for (int64_t i = 1; i < repeat && r->identical; i++) {
@@ -129,6 +153,8 @@ done:
     return status;
 }
 
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
 static hpt_status report(const mlp_result *r, const hpt_context *context, const hpt_op *op, const hpt_mlp_data *d,
                          bool json, hpt_error *error) {
     const hpt_mlp_shape *s = &d->shape;
@@ -139,14 +165,14 @@ static hpt_status report(const mlp_result *r, const hpt_context *context, const 
     const double flops = 2.0 * (double)s->m * (double)s->hidden * (double)(hpt_mlp_gate_up_rows(d) + s->inner);
     if (json)
         return hpt_json_print(
-            json_pack("{s:b,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s,s:f,s:f,s:I,s:b,s:f,s:f,s:b,s:i,s:i,s:I,s:I}", "ok",
+            json_pack("{s:b,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s,s:o,s:f,s:I,s:b,s:f,s:o,s:f,s:b,s:i,s:i,s:I,s:I}", "ok",
                       r->ok, "backend", device.backend, "device", device.device, "target", info.target, "op", info.op,
                       "scheme", info.scheme, "m", (json_int_t)s->m, "hidden", (json_int_t)s->hidden, "intermediate",
-                      (json_int_t)s->inner, "activation", d->activation->name, "rel_error",
-                      isfinite(r->check.rel_error) ? r->check.rel_error : 1e9, "bound", r->bound, "bad_elements",
-                      (json_int_t)r->check.bad, "whole_reference", r->check.whole, "ms", r->seconds * 1e3, "flops",
-                      flops, "identical", r->identical, "overflow", (int)r->overflow, "launches", r->launches,
-                      "registers", (json_int_t)info.registers, "spill_bytes", (json_int_t)info.spill_bytes),
+                      (json_int_t)s->inner, "activation", d->activation->name, "rel_error", number(r->check.rel_error),
+                      "bound", r->bound, "bad_elements", (json_int_t)r->check.bad, "whole_reference", r->check.whole,
+                      "ms", r->seconds * 1e3, "writes_executed", number(r->writes), "flops", flops, "identical",
+                      r->identical, "overflow", (int)r->overflow, "launches", r->launches, "registers",
+                      (json_int_t)info.registers, "spill_bytes", (json_int_t)info.spill_bytes),
             error);
     printf("mlp %s  <%" PRId64 ",%" PRId64 ",%" PRId64 ":%" PRId64 ">  %s, %s\n", info.scheme, info.n, info.m, info.p,
            info.rank, info.target, d->activation->name);

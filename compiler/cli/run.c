@@ -40,7 +40,7 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
     int first;
     const int64_t most = (int64_t)1 << 40;
     const hpt_option options[] = {
-        {"op", 0, HPT_OPTION_TEXT, &o->source.emit.op, "OP", "operation: gemm (default)", 0, 0},
+        {"op", 0, HPT_OPTION_TEXT, &o->source.emit.op, "OP", "gemm (default); mlp has options of its own", 0, 0},
         {"rows", 'm', HPT_OPTION_INTEGER, &o->shape.m, "M", "rows of X and C (default 512)", 1, most},
         {"columns", 'n', HPT_OPTION_INTEGER, &o->shape.n, "N", "columns of Y and C (default 512)", 1, most},
         {"inner", 'k', HPT_OPTION_INTEGER, &o->shape.k, "K", "columns of X, rows of Y (default 512)", 1, most},

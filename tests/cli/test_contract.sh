@@ -132,6 +132,8 @@ code 3 run op/gemm
 if "$HEPTANE" doctor | grep '^ok *NVRTC' >/dev/null; then
     code 0 run op -m 65 -n 63 -k 64 --backend emulator --json
     fields ok:bool backend:text device:text target:text rel_error:number ms:number writes_executed:number flops:number
+    code 0 run strassen --op mlp -m 40 --hidden 64 --intermediate 128 --backend emulator --json
+    fields ok:bool backend:text device:text target:text rel_error:number ms:number writes_executed:number flops:number
     code 0 emit strassen --target sm_100a -o op100
     code 0 run op100 -m 65 -n 63 -k 64 --backend emulator # the target of the folder, unasked
     HEPTANE_LIBCUDA=/none code 5 run op --backend gpu
@@ -140,8 +142,11 @@ if "$HEPTANE" doctor | grep '^ok *NVRTC' >/dev/null; then
     fields cubins:list registers:int spills:int
     export HEPTANE_LIBCUDA=$BINARY/stub/libstub_cuda.so HEPTANE_CUBLASLT=$BINARY/stub/libstub_cublaslt.so
     "$HEPTANE" bench trivial --sizes 64 --load 0 --alone 0 --json >out 2>err # the stub multiplies nothing: exit 1
-    fields rows[].op:text rows[].m:int rows[].n:int rows[].k:int rows[].scheme:text rows[].ms:number rows[].baseline_ms:number \
-        rows[].ratio:number rows[].ratio_own:number? rows[].rel_error:number rows[].baseline_rel_error:number?
+    rows="rows[].op:text rows[].m:int rows[].n:int rows[].k:int rows[].scheme:text rows[].ms:number rows[].baseline_ms:number
+        rows[].ratio:number rows[].ratio_own:number? rows[].rel_error:number? rows[].baseline_rel_error:number?"
+    fields $rows
+    "$HEPTANE" bench --op mlp trivial --sizes 40 --hidden 64 --intermediate 128 --load 0 --alone 0 --json >out 2>err
+    fields $rows
 else
     echo "note: no NVRTC; run, compile and bench were left out"
 fi
