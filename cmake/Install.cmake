@@ -12,6 +12,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/heptane-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/heptane-config.cmake ${PROJECT_BINARY_DIR}/heptane-config-version.cmake
   DESTINATION ${package_dir})
 
+# relative, so that `cmake --install --prefix` and moved trees work
+file(RELATIVE_PATH pkgconfig_to_prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 foreach(library heptane heptane_rt)
   configure_file(cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -34,6 +34,7 @@ static const entry variables[] = {
     {"HEPTANE_EMULATOR_SMS", "multiprocessors of the emulated device (default 4)"},
     {"CUDA_HOME", "the CUDA toolkit, where NVRTC and cuBLASLt are looked for"},
     {"CUDA_PATH", "as CUDA_HOME"},
+    {"VIRTUAL_ENV", "an active Python environment, where the wheel nvidia-cuda-nvrtc is looked for; as is ~/.local"},
     {"TMPDIR", "where heptane run puts the kernels that it emits (default /tmp)"},
 };
 

@@ -106,6 +106,18 @@ static bool try_beside_program(hpt_nvrtc *n, hpt_text *looked) {
     return false;
 }
 
+/* Where pip puts the wheel: an active environment, the user's packages, the machine's. */
+static bool try_wheels(hpt_nvrtc *n, hpt_text *looked) {
+    static const char below[] = "/lib/python3*/*-packages/nvidia/*/lib";
+    const char *active = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
+    char own[PATH_MAX];
+    if (active && *active && try_folder(n, looked, active, below)) return true;
+    if (home && *home && (size_t)snprintf(own, sizeof own, "%s/.local", home) < sizeof own &&
+        try_folder(n, looked, own, below))
+        return true;
+    return try_folder(n, looked, "/usr/local", below);
+}
+
 static bool try_system(hpt_nvrtc *n, hpt_text *looked) {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -117,7 +129,7 @@ static bool try_system(hpt_nvrtc *n, hpt_text *looked) {
     hpt_text_puts(looked, ", the loader's path");
     for (size_t i = 0; i < HPT_COUNT(sonames); i++)
         if (try_file(n, sonames[i])) return true;
-    return try_folder(n, looked, "/usr/local/cuda", "/lib64");
+    return try_folder(n, looked, "/usr/local/cuda", "/lib64") || try_wheels(n, looked);
 }
 
 hpt_status hpt_nvrtc_open(hpt_nvrtc **out, hpt_error *error) {

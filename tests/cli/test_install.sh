@@ -34,6 +34,14 @@ cmake --build "$place/user/build" >/dev/null
 
 flags() { PKG_CONFIG_PATH=$(dirname "$(find "$place/usr" -name heptane.pc)") pkg-config --static "$@"; }
 [ "$(flags --modversion heptane)" = "$("$place/usr/bin/heptane" version | cut -d' ' -f2)" ]
+# found where they were installed to, whatever prefix the build was configured with
+for library in heptane heptane_rt; do
+    [ "$library" = heptane ] && source=$place/user/main.c || source=$SOURCE/runtime/example/gemm.c
+    # shellcheck disable=SC2046
+    cc "$source" $(flags --cflags --libs $library) $([ $library = heptane ] && flags --libs heptane_rt) -o "$place/user/by-$library"
+done
+[ "$("$place/user/by-heptane")" = "rank 7" ]
+[ "$("$place/user/by-heptane_rt" 2>&1)" = "usage: example_gemm FOLDER M N K" ]
 
 # manual pages and completions
 for file in man/man1/heptane.1 man/man1/heptane-verify.1 bash-completion/completions/heptane zsh/site-functions/_heptane \
