@@ -63,7 +63,8 @@ typedef struct hpt_mlp_problem { /* an op bound to a device's copies */
 hpt_status hpt_mlp_problem_create(hpt_mlp_problem *out, hpt_op *op, const hpt_mlp_data *data,
                                   const hpt_mlp_device *device, hpt_error *error);
 void hpt_mlp_problem_clear(hpt_mlp_problem *problem);
-/* Prepares, runs, downloads C; *overflow: the bits that the kernels set (1: normalised X, 2: activations, 4: weights). */
+/* Prepares, runs, downloads C; *overflow: the bits that the kernels set (1: normalised X, 2: activations, 4: weights).
+ */
 hpt_status hpt_mlp_problem_run_once(hpt_mlp_problem *problem, void *host, uint32_t *overflow, void *stream,
                                     hpt_error *error);
 

@@ -70,8 +70,8 @@ hpt_status hpt_file_write(const char *path, const char *bytes, size_t length, hp
 hpt_status hpt_folder_create(const char *path, hpt_error *error);
 
 /* ---- data.c ---- */
-/* The folder of a part of the data ("templates", "schemes"): beside the program, ../share/heptane from it, `source` if it
- * is there, else `installed`. Lives as long as the process. */
+/* The folder of a part of the data ("templates", "schemes"): beside the program, ../share/heptane from it, `source` if
+ * it is there, else `installed`. Lives as long as the process. */
 const char *hpt_data_folder(const char *part, const char *source, const char *installed);
 
 /* ---- hash.c ---- */

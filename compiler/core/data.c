@@ -8,9 +8,7 @@
 enum { PARTS = 8, NAME = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    char part[NAME], path[PATH_MAX + 64];
-} found[PARTS];
+static struct { char part[NAME], path[PATH_MAX + 64]; } found[PARTS];
 static size_t found_count;
 
 /* A program that was moved to another place with its data: PROGRAM's folder, then an installation's share/heptane. */

@@ -56,7 +56,8 @@ typedef struct hpt_backend {
 
     hpt_status (*alloc)(hpt_backend_device *device, hpt_device_ptr *out, size_t bytes, hpt_error *error);
     void (*release)(hpt_backend_device *device, hpt_device_ptr pointer);
-    hpt_status (*upload)(hpt_backend_device *device, hpt_device_ptr to, const void *from, size_t bytes, hpt_error *error);
+    hpt_status (*upload)(hpt_backend_device *device, hpt_device_ptr to, const void *from, size_t bytes,
+                         hpt_error *error);
     hpt_status (*download)(hpt_backend_device *device, void *to, hpt_device_ptr from, size_t bytes, hpt_error *error);
     hpt_status (*fill)(hpt_backend_device *device, hpt_device_ptr to, int byte, size_t bytes, hpt_stream stream,
                        hpt_error *error);
@@ -71,13 +72,14 @@ typedef struct hpt_backend {
     hpt_status (*max_clusters)(hpt_backend_module *module, const hpt_launch *launch, int *out, hpt_error *error);
     hpt_status (*launch)(hpt_backend_module *module, const hpt_launch *launch, hpt_stream stream, hpt_error *error);
     hpt_status (*synchronize)(hpt_backend_device *device, hpt_stream stream, hpt_error *error);
-    /* events: seconds between two points of a stream; the emulator reports host time. An event that *out holds already is
-     * recorded again, NULL makes a new one. */
+    /* events: seconds between two points of a stream; the emulator reports host time. An event that *out holds already
+     * is recorded again, NULL makes a new one. */
     hpt_status (*event_record)(hpt_backend_device *device, hpt_event *out, hpt_stream stream, hpt_error *error);
-    hpt_status (*event_seconds)(hpt_backend_device *device, double *out, hpt_event from, hpt_event to, hpt_error *error);
+    hpt_status (*event_seconds)(hpt_backend_device *device, double *out, hpt_event from, hpt_event to,
+                                hpt_error *error);
     void (*event_release)(hpt_backend_device *device, hpt_event event);
-    /* Bytes that kernels' stores and reduce-adds landed in [address, address + bytes) since the device was opened, zeroing and
-     * clipped parts excluded. NULL where nothing is counted (the driver). */
+    /* Bytes that kernels' stores and reduce-adds landed in [address, address + bytes) since the device was opened,
+     * zeroing and clipped parts excluded. NULL where nothing is counted (the driver). */
     hpt_status (*written)(hpt_backend_device *device, hpt_device_ptr address, size_t bytes, uint64_t *out,
                           hpt_error *error);
 } hpt_backend;

@@ -1,10 +1,10 @@
 #include "core.h"
-#include <stdio.h>
+#include <cmocka.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void test_sha256(void **state) {
     (void)state;

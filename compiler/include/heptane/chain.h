@@ -1,9 +1,10 @@
 /* heptane/chain.h - chaining a scheme's products with the fewest writes, and the schedule that kernels execute.
  *
- * A chain accumulates scaled products lambda_t P(r_t) in one accumulator; after product t the prefix sum S_t is written into
- * output block uv with weight sigma_t,uv = rho_uv(r_t)/lambda_t - rho_uv(r_t+1)/lambda_t+1 where that is not zero (the last
- * product's successor is zero). Writes = number of non-zero sigmas. A schedule interleaves the chains over the target's
- * accumulators so that none is used twice running where that can be. Source: the paper, section 4; DESIGN section 2.
+ * A chain accumulates scaled products lambda_t P(r_t) in one accumulator; after product t the prefix sum S_t is written
+ * into output block uv with weight sigma_t,uv = rho_uv(r_t)/lambda_t - rho_uv(r_t+1)/lambda_t+1 where that is not zero
+ * (the last product's successor is zero). Writes = number of non-zero sigmas. A schedule interleaves the chains over
+ * the target's accumulators so that none is used twice running where that can be. Source: the paper, section 4; DESIGN
+ * section 2.
  *
  * Numbers are exact: `text` is the scheme's own notation, `value` the nearest double. Products and output blocks count
  * from 0 here (c = u * p + v, row-major), from 1 in everything a person reads.
@@ -59,8 +60,8 @@ typedef struct hpt_chain_options {
     double time_limit;    /* seconds; 0 means 60 */
 } hpt_chain_options;
 
-/* Needs a real ring and no zero factor (HPT_UNSUPPORTED otherwise). Deterministic for equal inputs unless the time limit
- * was reached. The schedule is independent of the scheme afterwards. */
+/* Needs a real ring and no zero factor (HPT_UNSUPPORTED otherwise). Deterministic for equal inputs unless the time
+ * limit was reached. The schedule is independent of the scheme afterwards. */
 hpt_status hpt_chain(hpt_schedule **out, const hpt_scheme *scheme, const hpt_chain_options *options, hpt_error *error);
 /* Evaluates the schedule symbolically and compares it with the scheme's rho exactly; HPT_INTERNAL if they differ.
  * Shares no code with the search that made it. */

@@ -15,9 +15,9 @@ extern "C" {
 typedef enum hpt_status {
     HPT_OK = 0,
     /* 10..19: a negative answer (exit 1) */
-    HPT_REFUTED = 10,  /* a proof that the claim is false: the scheme does not multiply matrices */
+    HPT_REFUTED = 10, /* a proof that the claim is false: the scheme does not multiply matrices */
     HPT_NOT_FOUND = 11,
-    HPT_DIFFERS = 12,  /* a result differs from its reference by more than the stated bound */
+    HPT_DIFFERS = 12, /* a result differs from its reference by more than the stated bound */
     /* 20..29: usage (exit 2) */
     HPT_USAGE = 20,
     /* 30..39: bad input (exit 3) */
