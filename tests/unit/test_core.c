@@ -1,10 +1,11 @@
 #include "core.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h> // needs the ones above
 
 static void test_sha256(void **state) {
     (void)state;
