@@ -72,6 +72,7 @@ static bool parse_scalar(hpt_ptx_parser *p, uint8_t *to, int bytes) {
 
 static bool parse_initial(hpt_ptx_parser *p, hpt_ptx_variable *v, int element) {
     if (v->bytes == 0) return hpt_ptx_fail(p, HPT_UNSUPPORTED, "An array without a size cannot be initialised.");
+    if (element > 8) return hpt_ptx_fail(p, HPT_UNSUPPORTED, "Variables of 128 bits cannot be initialised here.");
     uint8_t *data = hpt_arena_alloc(p->arena, v->bytes, 1);
     if (!data) return hpt_ptx_fail_memory(p);
     v->initial = data;

@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
     DO(hpt_call_create(&call, gemm, &error));
     for (int i = 0; i < 3; i++) DO(hpt_call_set_param(call, sizes[i], atoll(argv[2 + i]), &error));
 
-    uint64_t c = 0;
-    size_t bytes_c = 0;
+    uint64_t c = 0, memory[16];
+    size_t bytes_c = 0, count = 0;
     const char *name, *role;
     for (size_t i = 0; (name = hpt_op_buffer(gemm, i, &role, NULL)); i++) { /* give it every buffer that it asks for */
         size_t bytes;
@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
         unsigned short *host = calloc(1, bytes + 2);
         for (size_t j = 0; strcmp(role, "input") == 0 && j < bytes / 2; j++) host[j] = 0x3c00; /* 1.0 in f16 */
         DO(hpt_device_alloc(context, &address, bytes, &error));
+        memory[count++] = address; /* gemm has fewer than 16 buffers */
         DO(hpt_device_upload(context, address, host, bytes, &error));
         DO(hpt_call_set_buffer(call, name, address, &error));
         if (strcmp(role, "output") == 0) c = address, bytes_c = bytes;
@@ -49,5 +50,10 @@ int main(int argc, char **argv) {
     for (size_t i = 1; i < bytes_c / 2; i++)
         if (host[i] != host[0]) return fprintf(stderr, "element %zu differs\n", i), 1;
     printf("every element of C is 0x%04x in f16\n", host[0]); /* 0x6000 is 512 */
+    free(host);
+    hpt_call_destroy(call);
+    while (count) hpt_device_free(context, memory[--count]);
+    hpt_op_close(gemm);
+    hpt_context_close(context);
     return 0;
 }

@@ -47,7 +47,7 @@ static const fixture fixture_eight = {"textbook", 2, 2, 2, 8, eight_u, eight_v, 
 
 static const fixture *const fixtures[] = {&fixture_trivial, &fixture_strassen, &fixture_seven, &fixture_eight};
 
-/* The textbook scheme of any shape, every product a chain of its own. Leaked; tests are short. */
+/* The textbook scheme of any shape, every product a chain of its own; kept until the program ends. */
 static inline const fixture *fixture_textbook(int n, int m, int p) {
     const int rank = n * m * p;
     int *u = calloc((size_t)(rank * n * m), sizeof *u), *v = calloc((size_t)(rank * m * p), sizeof *v);
@@ -60,6 +60,10 @@ static inline const fixture *fixture_textbook(int n, int m, int p) {
         chains[2 * r] = r + 1;
     }
     *f = (fixture){"large", n, m, p, rank, u, v, w, chains};
+    static const fixture *kept[16];
+    static size_t count;
+    if (count == sizeof kept / sizeof kept[0]) abort();
+    kept[count++] = f;
     return f;
 }
 
