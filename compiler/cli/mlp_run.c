@@ -71,32 +71,6 @@ static hpt_status read_options(mlp_options *o, const char **name, int argc, char
     return status;
 }
 
-/* Median of a few runs on a GPU. */
-static hpt_status time_runs(double *seconds, hpt_mlp_problem *p, hpt_error *error) {
-    enum { RUNS = 11 };
-    const hpt_backend *backend = p->context->backend;
-    hpt_backend_device *device = p->context->device;
-    hpt_event from = NULL, to = NULL;
-    double times[RUNS];
-    hpt_status status = HPT_OK;
-    for (int i = 0; i < RUNS; i++) {
-        HPT_TRY(backend->event_record(device, &from, NULL, error));
-        HPT_TRY(hpt_call_run(p->call, NULL, error));
-        HPT_TRY(backend->event_record(device, &to, NULL, error));
-        HPT_TRY(backend->event_seconds(device, &times[i], from, to, error));
-        for (int j = i; j > 0 && times[j] < times[j - 1]; j--) {
-            double t = times[j];
-            times[j] = times[j - 1];
-            times[j - 1] = t;
-        }
-    }
-    *seconds = times[RUNS / 2];
-done:
-    if (from) backend->event_release(device, from);
-    if (to) backend->event_release(device, to);
-    return status;
-}
-
 /* The first run: timed, and the bytes that land in C counted where the backend can. */
 static hpt_status run_first(mlp_result *r, hpt_mlp_problem *p, const hpt_op_info *info, void *host, hpt_error *error) {
     const hpt_backend *backend = p->context->backend;
@@ -143,7 +117,7 @@ static hpt_status execute(mlp_result *r, hpt_context *context, hpt_op *op, const
         HPT_TRY(hpt_mlp_problem_run_once(&problem, again, &overflow, NULL, error));
         r->identical = memcmp(host, again, problem.bytes_c) == 0;
     }
-    if (strcmp(context->backend->name, "gpu") == 0) HPT_TRY(time_runs(&r->seconds, &problem, error));
+    if (strcmp(context->backend->name, "gpu") == 0) HPT_TRY(hpt_call_time(&r->seconds, context, problem.call, error));
     r->ok = r->check.bad == 0 && !r->overflow && r->identical && r->check.rel_error <= r->bound;
 done:
     hpt_mlp_problem_clear(&problem);

@@ -177,3 +177,28 @@ hpt_status hpt_problem_run_once(hpt_problem *p, void *host, void *stream, hpt_er
 done:
     return status;
 }
+
+hpt_status hpt_call_time(double *seconds, hpt_context *context, hpt_call *call, hpt_error *error) {
+    enum { RUNS = 11 };
+    const hpt_backend *backend = context->backend;
+    hpt_backend_device *device = context->device;
+    hpt_event from = NULL, to = NULL;
+    double times[RUNS];
+    hpt_status status = HPT_OK;
+    for (int i = 0; i < RUNS; i++) {
+        HPT_TRY(backend->event_record(device, &from, NULL, error));
+        HPT_TRY(hpt_call_run(call, NULL, error));
+        HPT_TRY(backend->event_record(device, &to, NULL, error));
+        HPT_TRY(backend->event_seconds(device, &times[i], from, to, error));
+        for (int j = i; j > 0 && times[j] < times[j - 1]; j--) {
+            double t = times[j];
+            times[j] = times[j - 1];
+            times[j - 1] = t;
+        }
+    }
+    *seconds = times[RUNS / 2];
+done:
+    if (from) backend->event_release(device, from);
+    if (to) backend->event_release(device, to);
+    return status;
+}

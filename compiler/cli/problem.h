@@ -54,6 +54,9 @@ void hpt_data_compare(hpt_check *out, const hpt_data *data, const void *c);
 /* Sets parameters from "cut=0,beside=0"; NULL: none. */
 hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error);
 
+/* Median of a few timed runs of a bound call on a GPU. */
+hpt_status hpt_call_time(double *seconds, hpt_context *context, hpt_call *call, hpt_error *error);
+
 typedef struct hpt_problem { /* an op bound to device copies of some data */
     hpt_context *context;
     hpt_op *op;

@@ -104,33 +104,6 @@ static hpt_status count_writes(run_result *r, const hpt_problem *p, uint64_t bef
     return status;
 }
 
-/* Median of a few timed runs on a GPU; the one run's time in the emulator. */
-static hpt_status time_runs(double *seconds, hpt_problem *p, hpt_error *error) {
-    enum { RUNS = 11 };
-    const hpt_backend *backend = p->context->backend;
-    hpt_backend_device *device = p->context->device;
-    hpt_event from = NULL, to = NULL;
-    double times[RUNS];
-    hpt_status status = HPT_OK;
-    HPT_TRY(hpt_call_run(p->call, NULL, error));
-    for (int i = 0; i < RUNS; i++) {
-        HPT_TRY(backend->event_record(device, &from, NULL, error));
-        HPT_TRY(hpt_call_run(p->call, NULL, error));
-        HPT_TRY(backend->event_record(device, &to, NULL, error));
-        HPT_TRY(backend->event_seconds(device, &times[i], from, to, error));
-        for (int j = i; j > 0 && times[j] < times[j - 1]; j--) {
-            double t = times[j];
-            times[j] = times[j - 1];
-            times[j - 1] = t;
-        }
-    }
-    *seconds = times[RUNS / 2];
-done:
-    if (from) backend->event_release(device, from);
-    if (to) backend->event_release(device, to);
-    return status;
-}
-
 static hpt_status run_timed_once(run_result *r, hpt_problem *p, void *host, hpt_error *error) {
     const hpt_backend *backend = p->context->backend;
     hpt_backend_device *device = p->context->device;
@@ -188,7 +161,10 @@ static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const
     HPT_TRY(run_timed_once(r, &problem, host, error));
     hpt_data_compare(&r->check, data, host);
     HPT_TRY(check_repeats(r, &problem, host, o->repeat, error));
-    if (strcmp(context->backend->name, "gpu") == 0) HPT_TRY(time_runs(&r->seconds, &problem, error));
+    if (strcmp(context->backend->name, "gpu") == 0) {
+        HPT_TRY(hpt_call_run(problem.call, NULL, error));
+        HPT_TRY(hpt_call_time(&r->seconds, context, problem.call, error));
+    }
     r->ok = r->check.bad == 0 && r->identical && r->check.rel_error <= r->bound;
 done:
     hpt_problem_clear(&problem);

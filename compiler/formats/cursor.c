@@ -70,6 +70,17 @@ bool hpt_cursor_take(hpt_cursor *c, const char *word) {
     return true;
 }
 
+bool hpt_cursor_comma(hpt_cursor *c) {
+    hpt_cursor_skip_spaces(c);
+    return hpt_cursor_take(c, ",");
+}
+
+hpt_status hpt_cursor_expect(hpt_cursor *c, const char *word, hpt_error *error) {
+    hpt_cursor_skip_spaces(c);
+    if (hpt_cursor_take(c, word)) return HPT_OK;
+    return hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" is expected here.", word);
+}
+
 void hpt_cursor_word(hpt_cursor *c, const char *stops, const char **word, size_t *length) {
     *word = c->text + c->at;
     while (c->at < c->length) {

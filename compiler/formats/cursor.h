@@ -24,7 +24,10 @@ void hpt_cursor_skip_blanks(hpt_cursor *c);            /* within the line */
 void hpt_cursor_skip_spaces(hpt_cursor *c);            /* over lines too */
 void hpt_cursor_skip_line(hpt_cursor *c);              /* to behind the next LF */
 bool hpt_cursor_take(hpt_cursor *c, const char *word); /* exactly here */
-bool hpt_cursor_at_line_end(const hpt_cursor *c);      /* LF, CR or the end */
+bool hpt_cursor_comma(hpt_cursor *c);                  /* takes one behind any space */
+/* Behind any space; HPT_MALFORMED if something else is there. */
+hpt_status hpt_cursor_expect(hpt_cursor *c, const char *word, hpt_error *error);
+bool hpt_cursor_at_line_end(const hpt_cursor *c); /* LF, CR or the end */
 /* The next word: up to space, or one of the stop characters. Empty at the end. */
 void hpt_cursor_word(hpt_cursor *c, const char *stops, const char **word, size_t *length);
 /* hpt_number_scan at the cursor, which moves behind the number; *used is its length. */

@@ -96,3 +96,24 @@ hpt_status hpt_dense_write(hpt_text *out, const hpt_scheme *s, hpt_factor f, con
     free(row);
     return HPT_OK;
 }
+
+hpt_status hpt_dense_finish_matrices(hpt_scheme **out, const hpt_dense *dense, hpt_builder *builder,
+                                     const hpt_input *source, int64_t size[3][2], int64_t rank, hpt_error *error) {
+    int64_t n = size[0][0], m = size[0][1], p = size[1][1];
+    bool transposed = size[2][0] == p && size[2][1] == n, plain = size[2][0] == n && size[2][1] == p;
+    if (size[1][0] != m || !(transposed || plain))
+        return hpt_error_set(
+            error, HPT_UNSUPPORTED, source->path,
+            "Matrices of %lld x %lld, %lld x %lld and %lld x %lld do not belong to a product of matrices.",
+            (long long)n, (long long)m, (long long)size[1][0], (long long)p, (long long)size[2][0],
+            (long long)size[2][1]);
+    const hpt_dense_layout layout = {{n, m, p}, rank, false, transposed};
+    return hpt_dense_finish(out, dense, builder, source, &layout, error);
+}
+
+const char *hpt_dense_cell(const hpt_scheme *s, hpt_factor f, int32_t r, int32_t entry) {
+    hpt_terms row = hpt_scheme_terms(s, f, r);
+    for (size_t k = 0; k < row.count && row.index[k] <= entry; k++)
+        if (row.index[k] == entry) return s->texts[row.value[k]];
+    return "0";
+}

@@ -13,21 +13,13 @@ int hpt_maple_detect(const hpt_input *source) { return memmem(source->bytes, sou
 
 /* The words in order, with any space between them. */
 static hpt_status expect(hpt_cursor *c, const char *const *words, size_t count, hpt_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        hpt_cursor_skip_spaces(c);
-        if (!hpt_cursor_take(c, words[i]))
-            return hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" is expected here.", words[i]);
-    }
-    return HPT_OK;
+    hpt_status status = HPT_OK;
+    for (size_t i = 0; i < count && status == HPT_OK; i++) status = hpt_cursor_expect(c, words[i], error);
+    return status;
 }
 
 #define EXPECT(c, ...)                                                                                                 \
     HPT_TRY(expect(c, (const char *const[]){__VA_ARGS__}, HPT_COUNT(((const char *const[]){__VA_ARGS__})), error))
-
-static bool comma(hpt_cursor *c) {
-    hpt_cursor_skip_spaces(c);
-    return hpt_cursor_take(c, ",");
-}
 
 /* [-]digit before a comma or bracket needs no parser. */
 static bool short_entry(int64_t *out, hpt_cursor *c) {
@@ -112,28 +104,14 @@ hpt_status hpt_maple_read(hpt_scheme **out, const hpt_input *source, hpt_error *
         }
         EXPECT(&c, "]", ")");
         rank++;
-    } while (comma(&c));
+    } while (hpt_cursor_comma(&c));
     EXPECT(&c, "]", ")");
-    int64_t n = size[0][0], m = size[0][1], p = size[1][1];
-    bool transposed = size[2][0] == p && size[2][1] == n, plain = size[2][0] == n && size[2][1] == p;
-    HPT_FAIL_IF(size[1][0] != m || !(transposed || plain), HPT_UNSUPPORTED, source->path,
-                "Matrices of %lld x %lld, %lld x %lld and %lld x %lld do not belong to a product of matrices.",
-                (long long)n, (long long)m, (long long)size[1][0], (long long)p, (long long)size[2][0],
-                (long long)size[2][1]);
-    const hpt_dense_layout layout = {{n, m, p}, rank, false, transposed};
-    HPT_TRY(hpt_dense_finish(out, &dense, builder, source, &layout, error));
+    HPT_TRY(hpt_dense_finish_matrices(out, &dense, builder, source, size, rank, error));
 done:
     hpt_dense_clear(&dense);
     hpt_builder_destroy(builder);
     hpt_ring_clear(&ring);
     return status;
-}
-
-static const char *cell(const hpt_scheme *s, hpt_factor f, int32_t r, int32_t entry) {
-    hpt_terms row = hpt_scheme_terms(s, f, r);
-    for (size_t k = 0; k < row.count && row.index[k] <= entry; k++)
-        if (row.index[k] == entry) return s->texts[row.value[k]];
-    return "0";
 }
 
 hpt_status hpt_maple_write(hpt_text *out, const hpt_scheme *s, hpt_error *error) {
@@ -152,7 +130,7 @@ hpt_status hpt_maple_write(hpt_text *out, const hpt_scheme *s, hpt_error *error)
                                     j   ? ","
                                     : i ? ",["
                                         : "[",
-                                    cell(s, (hpt_factor)f, r, f == HPT_W ? j * s->p + i : i * columns[f] + j),
+                                    hpt_dense_cell(s, (hpt_factor)f, r, f == HPT_W ? j * s->p + i : i * columns[f] + j),
                                     j + 1 < columns[f] ? "" : "]");
             hpt_text_puts(out, "])");
         }

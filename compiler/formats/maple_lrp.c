@@ -23,27 +23,16 @@ int hpt_maple_lrp_detect(const hpt_input *source) {
     return 55;
 }
 
-static hpt_status expect(hpt_cursor *c, const char *what, hpt_error *error) {
-    hpt_cursor_skip_spaces(c);
-    if (hpt_cursor_take(c, what)) return HPT_OK;
-    return hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" is expected here.", what);
-}
-
-static bool comma(hpt_cursor *c) {
-    hpt_cursor_skip_spaces(c);
-    return hpt_cursor_take(c, ",");
-}
-
 static hpt_status read_list(hpt_dense *dense, int f, int64_t size[2], hpt_builder *builder,
                             hpt_expression_parser *parser, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_cursor *c = parser->cursor;
     hpt_expression value;
     hpt_expression_init(&value);
-    HPT_TRY(expect(c, "[", error));
+    HPT_TRY(hpt_cursor_expect(c, "[", error));
     do {
         int64_t columns = 0;
-        HPT_TRY(expect(c, "[", error));
+        HPT_TRY(hpt_cursor_expect(c, "[", error));
         do {
             hpt_expression_clear(&value);
             hpt_expression_init(&value);
@@ -51,8 +40,8 @@ static hpt_status read_list(hpt_dense *dense, int f, int64_t size[2], hpt_builde
             int32_t id = hpt_builder_value(builder, &value.scalar);
             HPT_FAIL_IF(!hpt_dense_push(dense, f, id), HPT_NO_MEMORY, "", "Out of memory.");
             columns++;
-        } while (comma(c));
-        HPT_TRY(expect(c, "]", error));
+        } while (hpt_cursor_comma(c));
+        HPT_TRY(hpt_cursor_expect(c, "]", error));
         if (size[0] == 0) size[1] = columns;
         if (columns != size[1]) {
             status = hpt_cursor_fail(c, HPT_LIES, error, "This row has %lld numbers instead of %lld.",
@@ -60,8 +49,8 @@ static hpt_status read_list(hpt_dense *dense, int f, int64_t size[2], hpt_builde
             goto done;
         }
         size[0]++;
-    } while (comma(c));
-    HPT_TRY(expect(c, "]", error));
+    } while (hpt_cursor_comma(c));
+    HPT_TRY(hpt_cursor_expect(c, "]", error));
 done:
     hpt_expression_clear(&value);
     return status;

@@ -16,41 +16,30 @@ int hpt_mathematica_detect(const hpt_input *source) {
     return 90;
 }
 
-static hpt_status expect(hpt_cursor *c, const char *what, hpt_error *error) {
-    hpt_cursor_skip_spaces(c);
-    if (hpt_cursor_take(c, what)) return HPT_OK;
-    return hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" is expected here.", what);
-}
-
-static bool comma(hpt_cursor *c) {
-    hpt_cursor_skip_spaces(c);
-    return hpt_cursor_take(c, ",");
-}
-
 /* {{...}, ...}; the first one sets the size, later ones must have it. */
 static hpt_status read_matrix(hpt_dense *dense, int f, int64_t size[2], hpt_cursor *c, hpt_builder *builder,
                               const hpt_ring *ring, hpt_error *error) {
     hpt_status status = HPT_OK;
     int64_t rows = 0;
-    HPT_TRY(expect(c, "{", error));
+    HPT_TRY(hpt_cursor_expect(c, "{", error));
     do {
         int64_t columns = 0;
-        HPT_TRY(expect(c, "{", error));
+        HPT_TRY(hpt_cursor_expect(c, "{", error));
         do {
             int32_t id;
             hpt_cursor_skip_spaces(c);
             HPT_TRY(hpt_cursor_value(&id, c, ",{}", builder, ring, error));
             HPT_FAIL_IF(!hpt_dense_push(dense, f, id), HPT_NO_MEMORY, "", "Out of memory.");
             columns++;
-        } while (comma(c));
-        HPT_TRY(expect(c, "}", error));
+        } while (hpt_cursor_comma(c));
+        HPT_TRY(hpt_cursor_expect(c, "}", error));
         if (size[1] == 0) size[1] = columns;
         if (columns != size[1])
             return hpt_cursor_fail(c, HPT_LIES, error, "This row has %lld entries instead of %lld.", (long long)columns,
                                    (long long)size[1]);
         rows++;
-    } while (comma(c));
-    HPT_TRY(expect(c, "}", error));
+    } while (hpt_cursor_comma(c));
+    HPT_TRY(hpt_cursor_expect(c, "}", error));
     if (size[0] == 0) size[0] = rows;
     if (rows != size[0])
         return hpt_cursor_fail(c, HPT_LIES, error, "This matrix has %lld rows instead of %lld.", (long long)rows,
@@ -69,42 +58,28 @@ hpt_status hpt_mathematica_read(hpt_scheme **out, const hpt_input *source, hpt_e
     hpt_ring_init(&ring);
     HPT_TRY(hpt_ring_parse(&ring, "Q(i)", "", error));
     HPT_TRY(hpt_reader_start(&builder, source, "mathematica", 1, 1, 1, 1, "Q(i)", error));
-    HPT_TRY(expect(&c, "{", error));
+    HPT_TRY(hpt_cursor_expect(&c, "{", error));
     do {
-        HPT_TRY(expect(&c, "{", error));
+        HPT_TRY(hpt_cursor_expect(&c, "{", error));
         for (int f = 0; f < 3; f++) {
-            if (f > 0) HPT_TRY(expect(&c, ",", error));
+            if (f > 0) HPT_TRY(hpt_cursor_expect(&c, ",", error));
             HPT_TRY(read_matrix(&dense, f, size[f], &c, builder, &ring, error));
         }
-        HPT_TRY(expect(&c, "}", error));
+        HPT_TRY(hpt_cursor_expect(&c, "}", error));
         rank++;
-    } while (comma(&c));
-    HPT_TRY(expect(&c, "}", error));
+    } while (hpt_cursor_comma(&c));
+    HPT_TRY(hpt_cursor_expect(&c, "}", error));
     hpt_cursor_skip_spaces(&c);
     if (!hpt_cursor_done(&c)) {
         status = hpt_cursor_fail(&c, HPT_MALFORMED, error, "Nothing should follow the list.");
         goto done;
     }
-    int64_t n = size[0][0], m = size[0][1], p = size[1][1];
-    bool transposed = size[2][0] == p && size[2][1] == n, plain = size[2][0] == n && size[2][1] == p;
-    HPT_FAIL_IF(size[1][0] != m || !(transposed || plain), HPT_UNSUPPORTED, source->path,
-                "Matrices of %lld x %lld, %lld x %lld and %lld x %lld do not belong to a product of matrices.",
-                (long long)n, (long long)m, (long long)size[1][0], (long long)p, (long long)size[2][0],
-                (long long)size[2][1]);
-    const hpt_dense_layout layout = {{n, m, p}, rank, false, transposed};
-    HPT_TRY(hpt_dense_finish(out, &dense, builder, source, &layout, error));
+    HPT_TRY(hpt_dense_finish_matrices(out, &dense, builder, source, size, rank, error));
 done:
     hpt_dense_clear(&dense);
     hpt_builder_destroy(builder);
     hpt_ring_clear(&ring);
     return status;
-}
-
-static const char *cell(const hpt_scheme *s, hpt_factor f, int32_t r, int32_t entry) {
-    hpt_terms row = hpt_scheme_terms(s, f, r);
-    for (size_t k = 0; k < row.count && row.index[k] <= entry; k++)
-        if (row.index[k] == entry) return s->texts[row.value[k]];
-    return "0";
 }
 
 static void write_matrix(hpt_text *out, const hpt_scheme *s, hpt_factor f, int32_t r) {
@@ -113,7 +88,8 @@ static void write_matrix(hpt_text *out, const hpt_scheme *s, hpt_factor f, int32
     for (int32_t i = 0; i < rows[f]; i++) {
         hpt_text_puts(out, i ? ", {" : "{");
         for (int32_t j = 0; j < columns[f]; j++)
-            hpt_text_printf(out, "%s%s", j ? ", " : "", cell(s, f, r, f == HPT_W ? j * s->p + i : i * columns[f] + j));
+            hpt_text_printf(out, "%s%s", j ? ", " : "",
+                            hpt_dense_cell(s, f, r, f == HPT_W ? j * s->p + i : i * columns[f] + j));
         hpt_text_puts(out, "}");
     }
     hpt_text_puts(out, "}");

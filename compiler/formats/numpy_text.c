@@ -22,40 +22,29 @@ int hpt_numpy_text_detect(const hpt_input *source) {
     return 85;
 }
 
-static hpt_status expect(hpt_cursor *c, const char *what, hpt_error *error) {
-    hpt_cursor_skip_spaces(c);
-    if (hpt_cursor_take(c, what)) return HPT_OK;
-    return hpt_cursor_fail(c, HPT_MALFORMED, error, "\"%s\" is expected here.", what);
-}
-
-static bool comma(hpt_cursor *c) {
-    hpt_cursor_skip_spaces(c);
-    return hpt_cursor_take(c, ",");
-}
-
 static hpt_status read_array(hpt_dense *dense, int f, int64_t *rows, int64_t *columns, hpt_cursor *c,
                              hpt_builder *builder, const hpt_ring *ring, hpt_error *error) {
     hpt_status status = HPT_OK;
     *rows = 0;
-    HPT_TRY(expect(c, "[", error));
+    HPT_TRY(hpt_cursor_expect(c, "[", error));
     do {
         int64_t count = 0;
-        HPT_TRY(expect(c, "[", error));
+        HPT_TRY(hpt_cursor_expect(c, "[", error));
         do {
             int32_t id;
             hpt_cursor_skip_spaces(c);
             HPT_TRY(hpt_cursor_value(&id, c, ",]", builder, ring, error));
             HPT_FAIL_IF(!hpt_dense_push(dense, f, id), HPT_NO_MEMORY, "", "Out of memory.");
             count++;
-        } while (comma(c));
-        HPT_TRY(expect(c, "]", error));
+        } while (hpt_cursor_comma(c));
+        HPT_TRY(hpt_cursor_expect(c, "]", error));
         if (*columns == 0) *columns = count;
         if (count != *columns)
             return hpt_cursor_fail(c, HPT_LIES, error, "This row has %lld numbers instead of %lld.", (long long)count,
                                    (long long)*columns);
         (*rows)++;
-    } while (comma(c));
-    HPT_TRY(expect(c, "]", error));
+    } while (hpt_cursor_comma(c));
+    HPT_TRY(hpt_cursor_expect(c, "]", error));
 done:
     return status;
 }
