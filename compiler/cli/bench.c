@@ -169,12 +169,6 @@ static hpt_status run_forms(void *user, void *stream, hpt_error *error) {
     return HPT_OK;
 }
 
-static json_t *samples(const double *values) {
-    json_t *list = json_array();
-    for (int i = 0; i < HPT_SAMPLES; i++) json_array_append_new(list, json_real(values[i] * 1e3));
-    return list;
-}
-
 typedef struct kind {
     const char *forms; /* "included", "excluded", "fresh", "none" */
     hpt_runnable runnable;
@@ -228,8 +222,8 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
         json_object_set_new(row, "forms_ms", json_real(k->forms_seconds * 1e3));
         json_object_set_new(row, "forms_of_copy", json_real(k->forms_bytes / k->forms_seconds / b->copy));
     }
-    json_object_set_new(row, "samples_ms", samples(k->pair.b));
-    json_object_set_new(row, "baseline_samples_ms", samples(k->pair.a));
+    json_object_set_new(row, "samples_ms", hpt_samples_json(k->pair.b));
+    json_object_set_new(row, "baseline_samples_ms", hpt_samples_json(k->pair.a));
     return row;
 }
 

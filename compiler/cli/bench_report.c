@@ -6,6 +6,12 @@
 static const char *text_of(const json_t *row, const char *key) { return json_string_value(json_object_get(row, key)); }
 static double number_of(const json_t *row, const char *key) { return json_number_value(json_object_get(row, key)); }
 
+json_t *hpt_samples_json(const double *seconds) {
+    json_t *list = json_array();
+    for (int i = 0; i < HPT_SAMPLES; i++) json_array_append_new(list, json_real(seconds[i] * 1e3));
+    return list;
+}
+
 void hpt_bench_print_row(const json_t *row) {
     const char *name = json_string_value(json_object_get(row, "scheme"));
     double ms = json_real_value(json_object_get(row, "ms"));

@@ -2,9 +2,11 @@
 #ifndef HPT_CLI_BENCH_REPORT_H
 #define HPT_CLI_BENCH_REPORT_H
 
-#include "core.h"
+#include "measure.h"
 #include <jansson.h>
 
+/* HPT_SAMPLES times in seconds as a list of milliseconds. */
+json_t *hpt_samples_json(const double *seconds);
 void hpt_bench_print_row(const json_t *row);
 hpt_status hpt_bench_write_csv(const char *path, const json_t *rows, hpt_error *error);
 /* One line per scheme, chaining and treatment of the forms; the size is the cube root of M N K. */

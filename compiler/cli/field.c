@@ -69,6 +69,17 @@ void hpt_field_clear(hpt_field *f) {
 }
 
 /* ---- variants ---- */
+hpt_status hpt_variant_parse(hpt_variant *out, const char *text, hpt_error *error) {
+    const char *last = strrchr(text, '@'), *plan = last && strchr(last, '=') ? last + 1 : ""; /* paths have @ too */
+    const size_t length = *plan ? (size_t)(last - text) : strlen(text);
+    *out = (hpt_variant){0};
+    if (length == 0 || length >= sizeof out->name || strlen(plan) >= sizeof out->plan)
+        return hpt_error_set(error, HPT_USAGE, text, "This is not SCHEME or SCHEME@NAME=INTEGER,...");
+    memcpy(out->name, text, length);
+    strcpy(out->plan, plan);
+    return HPT_OK;
+}
+
 hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_source_options *options, hpt_error *error) {
     hpt_source_options own = *options;
     if (v->unchained) own.chain = "none";

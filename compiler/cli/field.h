@@ -29,7 +29,9 @@ typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, co
     hpt_op *op;
 } hpt_variant;
 
-/* `options` but for chain and plan, which come from the variant. */
+/* Name and plan from "SCHEME" or "SCHEME@PLAN". */
+hpt_status hpt_variant_parse(hpt_variant *out, const char *text, hpt_error *error);
+/* `options` but for chain and plan, which come from the variant where it has them. */
 hpt_status hpt_variant_open(hpt_variant *variant, hpt_context *context, const hpt_source_options *options,
                             hpt_error *error);
 void hpt_variant_close(hpt_variant *variant);

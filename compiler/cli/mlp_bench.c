@@ -1,4 +1,6 @@
 /* heptane bench --op mlp: the block against cuBLASLt with fused norm and activation kernels, in turns and alone. */
+#include "bench_report.h"
+#include "field.h"
 #include "measure.h"
 #include "mlp_control.h"
 #include <inttypes.h>
@@ -7,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIZES = 32, MOST_VARIANTS = 16 };
-
-typedef struct variant {
-    const char *name;
-    bool unchained;
-    hpt_source source;
-    hpt_op *op;
-} variant;
+enum { MOST_SIZES = 32, MOST_VARIANTS = 32 };
 
 typedef struct mlp_bench {
     const char *sizes, *settings, *baseline_type, *out_file;
@@ -24,7 +19,7 @@ typedef struct mlp_bench {
     hpt_source_options source;
     hpt_context *context;
     hpt_meter *meter;
-    variant variants[MOST_VARIANTS];
+    hpt_variant variants[MOST_VARIANTS];
     size_t variant_count, size_count;
     int64_t size[MOST_SIZES];
     json_t *rows;
@@ -68,34 +63,35 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
         {"seed", 0, HPT_OPTION_INTEGER, &b->seed, "S", "of the random data (default 1)", 0, 0},
         {"output", 'o', HPT_OPTION_TEXT, &b->out_file, "FILE", "also write the rows to FILE as they grow", 0, 0},
         {"json", 0, HPT_OPTION_FLAG, &b->json, NULL, "print JSON", 0, 0}};
-    const hpt_usage usage = {"bench --op mlp",
-                             "[SCHEME|FOLDER...] [options]",
-                             "Times an MLP block against cuBLAS with fused RMSNorm and activation kernels on a GPU.",
-                             "heptane bench --op mlp trivial seven-write textbook --sizes 2048,8192 --hidden 5120 "
-                             "--intermediate 17408\n"
-                             "heptane bench --op mlp seven-write --baseline-type bf16 --unchained\n",
-                             0,
-                             MOST_VARIANTS / 2,
-                             options,
-                             HPT_COUNT(options)};
+    const hpt_usage usage = {
+        "bench --op mlp",
+        "[SCHEME[@PLAN]|FOLDER...] [options]",
+        "Times an MLP block against cuBLAS with fused RMSNorm and activation kernels on a GPU.",
+        "heptane bench --op mlp trivial seven-write textbook --sizes 2048,8192 --hidden 5120 "
+        "--intermediate 17408\n"
+        "heptane bench --op mlp seven-write --baseline-type bf16 --unchained\n"
+        "heptane bench --op mlp trivial trivial@tile_n=128,cluster=1 --sizes 1,16,256   a plan each\n",
+        0,
+        MOST_VARIANTS / 2,
+        options,
+        HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
     if (status != HPT_OK || *helped) return status;
-    for (int i = first; i < argc; i++)
-        for (int unchained = 0; unchained <= b->unchained; unchained++)
-            b->variants[b->variant_count++] = (variant){.name = argv[i], .unchained = unchained != 0};
-    if (first == argc) b->variants[b->variant_count++] = (variant){.name = "seven-write"};
-    return parse_sizes(b, error);
+    for (int i = first; i < argc && status == HPT_OK; i++)
+        for (int unchained = 0; unchained <= b->unchained && status == HPT_OK; unchained++) {
+            hpt_variant *v = &b->variants[b->variant_count++];
+            status = hpt_variant_parse(v, argv[i], error);
+            v->unchained = unchained != 0;
+        }
+    if (first == argc) status = hpt_variant_parse(&b->variants[b->variant_count++], "seven-write", error);
+    return status == HPT_OK ? parse_sizes(b, error) : status;
 }
 
 static hpt_status open_variants(mlp_bench *b, hpt_error *error) {
     hpt_status status = HPT_OK;
     for (size_t i = 0; i < b->variant_count; i++) {
-        variant *v = &b->variants[i];
-        hpt_source_options options = b->source;
-        if (v->unchained) options.chain = "none";
-        hpt_progress_say(&hpt_cli_progress, "compiling %s ...", v->name);
-        HPT_TRY(hpt_source_open(&v->source, v->name, &options, error));
-        HPT_TRY(hpt_op_open(&v->op, b->context, v->source.folder, error));
+        hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", b->variants[i].name, b->variants[i].plan);
+        HPT_TRY(hpt_variant_open(&b->variants[i], b->context, &b->source, error));
     }
 done:
     return status;
@@ -175,11 +171,12 @@ static hpt_status keep_row(mlp_bench *b, json_t *row, hpt_error *error) {
     json_array_append_new(b->rows, row);
     if (!b->json) {
         char *parts = json_dumps(json_object_get(row, "parts_ms"), JSON_COMPACT | JSON_REAL_PRECISION(4));
-        printf("%6lld  %-16s %-9s %9.4f ms  baseline %9.4f ms  ratio %.3f / own %.3f  error %.2e / %.2e%s  %s\n",
+        printf("%6lld  %-16s %-9s %-12s %9.4f ms  baseline %9.4f ms  ratio %.3f / own %.3f  error %.2e / %.2e%s  %s\n",
                (long long)json_integer_value(json_object_get(row, "m")),
                json_string_value(json_object_get(row, "scheme")), json_string_value(json_object_get(row, "chain")),
-               json_number_value(json_object_get(row, "ms")), json_number_value(json_object_get(row, "baseline_ms")),
-               json_number_value(json_object_get(row, "ratio")), json_number_value(json_object_get(row, "ratio_own")),
+               json_string_value(json_object_get(row, "plan")), json_number_value(json_object_get(row, "ms")),
+               json_number_value(json_object_get(row, "baseline_ms")), json_number_value(json_object_get(row, "ratio")),
+               json_number_value(json_object_get(row, "ratio_own")),
                json_number_value(json_object_get(row, "rel_error")),
                json_number_value(json_object_get(row, "baseline_rel_error")),
                json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK", parts ? parts : "");
@@ -193,7 +190,7 @@ static hpt_status keep_row(mlp_bench *b, json_t *row, hpt_error *error) {
     return status;
 }
 
-static hpt_status bench_variant(mlp_bench *b, field *f, variant *v, hpt_error *error) {
+static hpt_status bench_variant(mlp_bench *b, field *f, hpt_variant *v, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_mlp_problem problem = {0};
     hpt_check check;
@@ -211,7 +208,7 @@ static hpt_status bench_variant(mlp_bench *b, field *f, variant *v, hpt_error *e
     hpt_mlp_compare(&check, &f->data, f->data.type_c, f->host);
     const hpt_runnable both[] = {{hpt_mlp_control_run, &f->control}, {run_call, problem.call}};
     hpt_progress_say(&hpt_cli_progress, "%s: in turns ...", v->name);
-    HPT_TRY(hpt_measure_pair(&pair, b->meter, both[0], both[1], b->loaded ? 0.6 : b->load, error));
+    HPT_TRY(hpt_measure_pair(&pair, b->meter, both[0], both[1], b->loaded ? fmin(0.6, b->load) : b->load, error));
     b->loaded = true;
     if (b->alone > 0) HPT_TRY(hpt_measure_alone(alone, b->meter, both, 2, b->alone, b->alone, error));
     const bool ok = check.bad == 0 && !overflow && identical && check.rel_error <= info.bound;
@@ -228,6 +225,9 @@ static hpt_status bench_variant(mlp_bench *b, field *f, variant *v, hpt_error *e
     HPT_FAIL_NO_MEMORY(row);
     json_object_set_new(row, "n", json_integer(f->data.shape.inner)); /* as every row has: of gate and up */
     json_object_set_new(row, "k", json_integer(f->data.shape.hidden));
+    json_object_set_new(row, "plan", json_string(v->plan));
+    json_object_set_new(row, "samples_ms", hpt_samples_json(pair.b));
+    json_object_set_new(row, "baseline_samples_ms", hpt_samples_json(pair.a));
     if (b->parts) json_object_set_new(row, "parts_ms", parts_of(b, problem.call, error));
     HPT_TRY(keep_row(b, row, error));
 done:
@@ -278,10 +278,7 @@ hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error) {
     }
 done:
     if (b) {
-        for (size_t i = 0; i < b->variant_count; i++) {
-            hpt_op_close(b->variants[i].op);
-            hpt_source_clear(&b->variants[i].source);
-        }
+        for (size_t i = 0; i < b->variant_count; i++) hpt_variant_close(&b->variants[i]);
         hpt_meter_close(b->meter);
         hpt_context_close(b->context);
         json_decref(b->rows);

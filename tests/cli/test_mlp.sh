@@ -30,16 +30,20 @@ run 2e-3 seven-write -m 700 --hidden 2304 --intermediate 300 --target sm_100a --
 # bench over a driver that multiplies nothing: control flow and fields
 export HEPTANE_LIBCUDA=$BINARY/stub/libstub_cuda.so HEPTANE_CUBLASLT=$BINARY/stub/libstub_cublaslt.so
 if [ -e "$HEPTANE_LIBCUDA" ]; then
-  json=$("$HEPTANE" bench --op mlp seven-write --sizes 40,1 --hidden 128 --intermediate 256 --load 0.01 --alone 0.01 --parts --json)
+  json=$("$HEPTANE" bench --op mlp seven-write seven-write@tile_n=64,cluster=1 --sizes 40,1 --hidden 128 --intermediate 256 --load 0.01 --alone 0.01 --parts --json)
   python3 - "$json" <<'PY' || fail "bench: $json"
 import json, sys
 rows = json.loads(sys.argv[1])["rows"]
-assert [row["m"] for row in rows] == [40, 1] and all(row["op"] == "mlp" and not row["ok"] for row in rows)
+assert [row["m"] for row in rows] == [40, 40, 1, 1] and [row["plan"] for row in rows[:2]] == ["", "tile_n=64,cluster=1"]
+assert all(len(row["samples_ms"]) == len(row["baseline_samples_ms"]) == 24 for row in rows)
+assert all(row["op"] == "mlp" and not row["ok"] for row in rows)
 assert all(row["ratio"] > 0 and len(row["parts_ms"]) == 3 for row in rows)
 PY
 fi
 
 # refused, with the reason
+message=$("$HEPTANE" bench --op mlp @tile_n=64 2>&1) && fail "a plan without a scheme was taken"
+[[ $message == *"SCHEME@NAME=INTEGER"* ]] || fail "$message"
 message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"
 [[ $message == *"--rows"* || $message == *"-m"* ]] || fail "$message"
 echo ok

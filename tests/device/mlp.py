@@ -2,9 +2,12 @@
 """The MLP block on a GPU: correctness at odd sizes, then times against cuBLAS with fused norm and activation kernels.
 
   tests/device/mlp.py                          checks, then the table of sizes; mlp.jsonl and mlp.md are written
-  tests/device/mlp.py --check | --bench        one of the two
+  tests/device/mlp.py --check --bench          parts, any of --check --bench --small --rank --unchained
+  tests/device/mlp.py --small                  T = 1 ... 1024: plans of the trivial scheme and seven-write; mlp-small.*
+  tests/device/mlp.py --rank --unchained       controls: rank 8 through the same kernels, the schedule without chaining
   tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
 
+Every row of a .jsonl holds the raw samples, in turns.
 Baseline: bf16 values in the type of the operands (--types), RMSNorm kernel, cuBLASLt (best of eight heuristics), activation
 kernel, cuBLASLt, in one stream. Ratios in turns and each alone at its own clock. Standard library only. Exit code: 0 all ok,
 1 a case failed, 5 no device.
@@ -31,6 +34,16 @@ CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("trivial", 8192, 4096, 14336, []),
 ]
 SHAPES = ["5120x17408", "4096x14336"]
+SMALL = [  # scheme and plan
+    "trivial", "trivial@cluster=1", "trivial@tile_n=128,cluster=1,stages=6", "trivial@tile_n=64,cluster=1,stages=7", "seven-write",
+    "seven-write@tile_n=128,cluster=1,stages=6",
+]
+PARTS = {  # name of the file, schemes, sizes (None: as given), further words
+    "bench": ("", None, None, []),
+    "small": ("-small", SMALL, "1,2,4,8,16,32,64,128,256,512,1024", ["--load", "0.1", "--alone", "0"]),
+    "rank": ("-rank", ["seven-write", "textbook"], "2048,4096,8192,16384,32768", []),
+    "unchained": ("-unchained", ["seven-write"], "2048,8192,16384", ["--unchained"]),
+}
 
 
 def command():
@@ -63,40 +76,50 @@ def check(heptane):
     return failed
 
 
-def bench(heptane, args):
-    rows = []
+def bench(heptane, args, part):
+    suffix, schemes, sizes, further = PARTS[part]
+    rows, failed = [], 0
     for shape in args.shapes.split(","):
         hidden, inner = shape.split("x")
-        words = [heptane, "bench", "--op", "mlp", *args.schemes.split(","), "--sizes", args.sizes, "--hidden", hidden,
+        words = [heptane, "bench", "--op", "mlp", *(schemes or args.schemes.split(",")), "--sizes", sizes or args.sizes, "--hidden", hidden,
                  "--intermediate", inner, "--parts", "--json"]
         words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
         words += ["--load", "0.5", "--alone", "0"] if args.quick else []
-        words += args.options.split()
+        words += further + args.options.split()
         done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode == 5:
+            sys.exit(5)
         if done.stdout.startswith("{"):
             rows += json.loads(done.stdout)["rows"]
         if done.returncode:
+            failed += 1
             print(done.stderr, file=sys.stderr, flush=True)
-    with open(args.out + ".jsonl", "w") as file:
+    with open(args.out + suffix + ".jsonl", "w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
-    lines = ["| H | I | T | scheme | ms | baseline ms | ratio | own | error | baseline error | kernels ms |", "|" + " --- |" * 11]
+    text = table(rows)
+    with open(args.out + suffix + ".md", "w") as file:
+        file.write(text)
+    print(text, flush=True)
+    return failed + sum(not r["ok"] for r in rows)
+
+
+def table(rows):
+    lines = ["| H | I | T | scheme | plan | chain | ms | baseline ms | ratio | own | error | baseline error | kernels ms |", "|" + " --- |" * 13]
     for r in rows:
-        parts = ", ".join("%s %.3f" % item for item in r.get("parts_ms", {}).items())
-        lines.append("| %d | %d | %d | %s%s | %.4f | %.4f | %.3f | %s | %.2e | %.2e | %s |" % (
-            r["hidden"], r["intermediate"], r["m"], r["scheme"], "" if r["ok"] else " NOT OK", r["ms"], r["baseline_ms"], r["ratio"],
-            "%.3f" % r["ratio_own"] if r["ratio_own"] else "", r["rel_error"] or 99, r["baseline_rel_error"] or 99, parts))
-    table = "\n".join(lines) + "\n"
-    with open(args.out + ".md", "w") as file:
-        file.write(table)
-    print(table, flush=True)
-    return sum(not r["ok"] for r in rows)
+        parts = ", ".join("%s %.4f" % item for item in r.get("parts_ms", {}).items())
+        lines.append("| %d | %d | %d | %s%s | %s | %s | %.4f | %.4f | %.3f | %s | %.2e | %.2e | %s |" % (
+            r["hidden"], r["intermediate"], r["m"], r["scheme"], "" if r["ok"] else " NOT OK", r["plan"], r["chain"], r["ms"],
+            r["baseline_ms"], r["ratio"], "%.3f" % r["ratio_own"] if r["ratio_own"] else "", r["rel_error"] or 99,
+            r["baseline_rel_error"] or 99, parts))
+    return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--bench", action="store_true")
+    for part in PARTS:
+        parser.add_argument("--" + part, action="store_true")
     parser.add_argument("--quick", action="store_true", help="short loads, not alone")
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--sizes", default="2048,4096,8192,16384,32768")
@@ -107,10 +130,11 @@ def main():
     parser.add_argument("--out", default="mlp")
     args = parser.parse_args()
     heptane, failed = command(), 0
-    if args.check or not args.bench:
+    wanted = [part for part in PARTS if getattr(args, part)]
+    if args.check or not wanted:
         failed += check(heptane)
-    if args.bench or not args.check:
-        failed += bench(heptane, args)
+    for part in wanted if wanted or args.check else ["bench"]:
+        failed += bench(heptane, args, part)
     sys.exit(1 if failed else 0)
 
 
