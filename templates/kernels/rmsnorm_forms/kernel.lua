@@ -1,6 +1,6 @@
 -- RMSNorm that writes the forms of its result instead of the result. See README.md of this folder.
 local K = use("lib/kernel")
-local THREADS = 256
+local MOST_THREADS = 512 -- with up to 128 registers each
 
 local function make(context)
   local plan = context.plan
@@ -18,13 +18,13 @@ local function make(context)
       {name = "forms", type = plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"},
     },
     scalars = {{name = "eps", type = "f32"}, {name = "weight_offset", type = "f32"}, {name = "scale", type = "f32"}},
-    let = {{"pitch", "round_up(hidden, 8)"}, {"bytes", string.format("pitch * %d", 4 * operand.rows + 2)}},
+    -- so many threads that all have equally many places of a row, one if possible
+    let = {{"places", "block_k / " .. chunk}, {"turns", "ceil_div(places, " .. MOST_THREADS .. ")"},
+           {"threads", "round_up(ceil_div(places, turns), 32)"}},
     require = {
       {that = "m >= 1 && hidden >= 1", message = "m and hidden must be at least 1"},
       {that = "block_k % 64 == 0 && block_m >= 1", message = "the block's width must be a multiple of 64"},
       {that = string.format("m <= %d * block_m && hidden <= %d * block_k", operand.rows, operand.cols), message = "the blocks must cover X"},
-      {that = "bytes + 1024 <= " .. context.target.shared_bytes,
-       message = string.format("hidden is too large: %d rows of X do not fit into shared memory (%d bytes)", operand.rows, context.target.shared_bytes)},
       {that = "!aligned || (ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
        message = "aligned reads need leading dimensions that are multiples of 8 elements"},
     },
@@ -33,13 +33,13 @@ local function make(context)
       K.f32("eps"), K.f32("weight_offset"), K.f32("scale"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"), K.i32("m"), K.i32("hidden"),
       K.i32("block_m"), K.i32("block_k"), K.i32("aligned"), K.i32("with_residual"),
     },
-    launch = {grid = {"block_m", 1, 1}, block = {THREADS, 1, 1}, cluster = {1, 1, 1}, shared = "bytes", overlap = true},
+    launch = {grid = {"block_m", 1, 1}, block = {"threads", 1, 1}, cluster = {1, 1, 1}, shared = 0, overlap = true},
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "Statistics in f32; each form is rounded once to " .. plan.forms_type .. "."},
-    plan = {threads = THREADS, chunk = chunk, rounding = context.settings.rounding},
+    plan = {chunk = chunk, rounding = context.settings.rounding},
   })
   local text = K.source("kernels/rmsnorm_forms/rmsnorm.cu.tmpl", {
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, type = type,
-    threads = THREADS, chunk = chunk, rounding = context.settings.rounding,
+    threads = MOST_THREADS, chunk = chunk, rounding = context.settings.rounding,
   })
   return {text = text, manifest = manifest}
 end
