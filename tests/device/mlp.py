@@ -32,17 +32,25 @@ CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("trivial", 17, 576, 1536, ["--with", "activation=geglu_tanh"]),
     ("trivial", 513, 576, 1536, ["--in-type", "bf16", "--forms", "bf16", "--with", "activation=silu"]),
     ("trivial", 8192, 4096, 14336, []),
-]
+] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d,stages=%d" % plan, "--repeat", "3"] + more) for tokens, plan, more in [
+    (1, (16, 1, 11), []), (17, (32, 1, 8), ["--residual"]), (63, (64, 1, 6), []), (65, (96, 1, 6), ["--in-type", "bf16"]),
+    (129, (192, 1, 4), []), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), [])]]
 SHAPES = ["5120x17408", "4096x14336"]
-SMALL = [  # scheme and plan
-    "trivial", "trivial@cluster=1", "trivial@tile_n=128,cluster=1,stages=6", "trivial@tile_n=64,cluster=1,stages=7", "seven-write",
-    "seven-write@tile_n=128,cluster=1,stages=6",
-]
-PARTS = {  # name of the file, schemes, sizes (None: as given), further words
-    "bench": ("", None, None, []),
-    "small": ("-small", SMALL, "1,2,4,8,16,32,64,128,256,512,1024", ["--load", "0.1", "--alone", "0"]),
-    "rank": ("-rank", ["seven-write", "textbook"], "2048,4096,8192,16384,32768", []),
-    "unchained": ("-unchained", ["seven-write"], "2048,8192,16384", ["--unchained"]),
+TURNED = "trivial@turned=%d,tile_n=128,cluster=%d,stages=%d"
+SMALL = {  # sizes: scheme and plan
+    "1,2,4,8,16": [TURNED % (16, 1, 8), TURNED % (16, 1, 11), TURNED % (32, 1, 8)],
+    "24,32": [TURNED % (32, 1, 8), TURNED % (64, 1, 6)],
+    "48,64": [TURNED % (64, 1, 6), TURNED % (64, 1, 8)],
+    "96,128": [TURNED % (96, 1, 6), TURNED % (128, 1, 6), "trivial@tile_n=128,cluster=1,stages=6", "trivial@cluster=1"],
+    "192,256": [TURNED % (192, 1, 4), TURNED % (256, 1, 4), TURNED % (128, 2, 6), "trivial"],
+    "384,512": [TURNED % (192, 2, 4), TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial"],
+    "768,1024": [TURNED % (192, 2, 4), TURNED % (256, 2, 4), "trivial", "seven-write", "seven-write@tile_n=128,cluster=1,stages=6"],
+}
+PARTS = {  # suffix of the file; sizes: schemes (None: as given); further words
+    "bench": ("", None, []),
+    "small": ("-small", SMALL, ["--load", "0.1", "--alone", "0"]),
+    "rank": ("-rank", {"2048,4096,8192,16384,32768": ["seven-write", "textbook"]}, []),
+    "unchained": ("-unchained", {"2048,8192,16384": ["seven-write"]}, ["--unchained"]),
 }
 
 
@@ -77,23 +85,23 @@ def check(heptane):
 
 
 def bench(heptane, args, part):
-    suffix, schemes, sizes, further = PARTS[part]
+    suffix, table_of, further = PARTS[part]
     rows, failed = [], 0
     for shape in args.shapes.split(","):
         hidden, inner = shape.split("x")
-        words = [heptane, "bench", "--op", "mlp", *(schemes or args.schemes.split(",")), "--sizes", sizes or args.sizes, "--hidden", hidden,
-                 "--intermediate", inner, "--parts", "--json"]
-        words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
-        words += ["--load", "0.5", "--alone", "0"] if args.quick else []
-        words += further + args.options.split()
-        done = subprocess.run(words, capture_output=True, text=True)
-        if done.returncode == 5:
-            sys.exit(5)
-        if done.stdout.startswith("{"):
-            rows += json.loads(done.stdout)["rows"]
-        if done.returncode:
-            failed += 1
-            print(done.stderr, file=sys.stderr, flush=True)
+        for sizes, schemes in (table_of or {args.sizes: args.schemes.split(",")}).items():
+            words = [heptane, "bench", "--op", "mlp", *schemes, "--sizes", sizes, "--hidden", hidden, "--intermediate", inner, "--parts", "--json"]
+            words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
+            words += ["--load", "0.5", "--alone", "0"] if args.quick else []
+            words += further + args.options.split()
+            done = subprocess.run(words, capture_output=True, text=True)
+            if done.returncode == 5:
+                sys.exit(5)
+            if done.stdout.startswith("{"):
+                rows += json.loads(done.stdout)["rows"]
+            if done.returncode:
+                failed += 1
+                print(done.stderr, file=sys.stderr, flush=True)
     with open(args.out + suffix + ".jsonl", "w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")

@@ -15,7 +15,7 @@
 //               CTA without ever draining.
 //               warp 1, one thread: the writer. Sends staged parts of the accumulator to global memory.
 // Warpgroups 1, 2: the consumers, 64 x 256 accumulators each.
-// The staging buffer holds 64 rows in 4 boxes of 8 KB, which the writer grants to the consumers in turn, box by box. Taking turns
+// The staging buffer holds 4 boxes of 64 rows, which the writer grants to the consumers in turn, box by box. Taking turns
 // keeps the consumers apart in time: while one empties its accumulator, the other keeps the tensor cores busy.
 
 typedef unsigned char u8;
@@ -223,9 +223,9 @@ __constant__ Target targets[1] = {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: 64 rows of 128 bytes in the 128-byte swizzle
-constexpr int BOXES = 4, ROUNDS = 1; // boxes in the staging buffer; times it is filled per 64 x TILE_N
-constexpr int REGISTERS = TILE_N / 2; // accumulators per thread
+constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
+constexpr int BOXES = 4, ROUNDS = 1; // boxes in the staging buffer; times it is filled per consumer
+constexpr int REGISTERS = 128; // accumulators per thread
 
 constexpr int BLOCKS_M = 1, BLOCKS_N = 1, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
@@ -255,7 +255,7 @@ struct Deal {
     int cluster, clusters; // this one, how many there are
     int whole;             // tiles that this cluster does whole
     int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are cut
-    int unit;              // length of an item, in eighths of a product
+    int unit;              // length of an item, in 24ths of a product (PRODUCT)
     int items;             // of the cut wave
     int id, sharers;       // which of the sharers this cluster is; set when it comes to the cut wave
 };
@@ -277,23 +277,26 @@ __device__ __forceinline__ void place(Work &work, const Problem &p, int tile, in
     work.col = col * TILE_N;
     work.batch = tile / per_matrix;
 }
-__device__ __forceinline__ int parts_of(int chain, int unit) { return (8 * chains[chain].steps + unit - 1) / unit; }
+constexpr int PRODUCT = 24, LENGTHS = 8; // units of length of a product: 2, 3, 4, 6 and 8 parts are equal
+__constant__ u8 item_lengths[LENGTHS] = {96, 48, 24, 12, 8, 6, 4, 3};
+__device__ __forceinline__ int parts_of(int chain, int unit) { return (PRODUCT * chains[chain].steps + unit - 1) / unit; }
 
 __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
     Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0};
     const int tail = p.tiles % deal.clusters;
-    int best = 8 * STEPS; // eighths of a product that the busiest cluster multiplies in the last wave
-    for (int unit = 32; may_cut && tail > 0 && unit > 0; unit /= 2) {
+    int best = PRODUCT * STEPS; // what the busiest cluster multiplies in the last wave
+    for (int i = 0; may_cut && tail > 0 && i < LENGTHS; i++) {
+        const int unit = item_lengths[i];
         int items = 0, longest = 0, most_parts = 0;
         for (int c = 0; c < CHAINS; c++) {
             const int parts = parts_of(c, unit);
             items += parts;
             most_parts = max(most_parts, parts);
-            longest = max(longest, (8 * chains[c].steps + parts - 1) / parts);
+            longest = max(longest, (PRODUCT * chains[c].steps + parts - 1) / parts);
         }
         if (most_parts > MOST_PARTS || p.k_tiles < 8 * most_parts) break; // or the parts would be too short for their writes
         const int load = (tail * items + deal.clusters - 1) / deal.clusters * longest;
-        if ((best - load) * p.k_tiles < 8 * 16) continue; // less than 16 k-blocks to gain
+        if ((best - load) * p.k_tiles < PRODUCT * 16) continue; // less than 16 k-blocks to gain
         best = load;
         deal.unit = unit;
         deal.items = tail * items;

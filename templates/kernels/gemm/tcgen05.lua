@@ -45,7 +45,7 @@ end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "tcgen05", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place,
+  tune = tune, can_be_in_place = P.can_be_in_place, tile_m = function() return TILE_M // PAIR end, -- of a CTA
   forms_beside = forms_beside,
   make = function(context)
     local own = setmetatable({plan = by_chain(context.plan)}, {__index = context})

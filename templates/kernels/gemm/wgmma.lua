@@ -1,13 +1,18 @@
 -- Hopper: one accumulator in the registers of each of two warpgroups, operands from shared memory.
 local K, P = use("lib/kernel"), use("kernels/gemm/package")
-local TILE_M, TILE_K, CONSUMERS, BOX_BYTES, BOX_ROWS = 128, 64, 2, 8192, 64
+local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
 local tune = {
-  stages = {default = 4, low = 2, high = 8},      -- ring slots
+  stages = {default = 4, low = 2, high = 12},     -- ring slots
   cluster = {default = 2, values = {1, 2}},       -- CTAs that share B, neighbours in rows
   group = {default = 8, low = 1, high = 1024},    -- cluster rows that are walked together, for L2
   tile_n = {default = 256, values = {64, 128, 256}},
+  -- Few rows of X would leave most of a tile of 128 empty. Not 0: roles are turned, the tensor core's rows are columns of the
+  -- output (rows of the weight), its columns are so many rows of X.
+  turned = {default = 0, values = {0, 16, 32, 64, 96, 128, 192, 256}},
 }
+
+local function tile_m(t) return t.turned > 0 and t.turned or TILE_M end
 
 -- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
 local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 16, 256, 16
@@ -29,35 +34,49 @@ local function registers(context, beside, sink, threads)
   return few, many
 end
 
+-- The boxes in which a consumer's accumulators go out: rows of 128 bytes in the 128-byte swizzle. They lie side by side; turned,
+-- they lie below one another first. `slots` of them are staged at a time.
+local function boxes(t, element)
+  local turned = t.turned > 0
+  local rows = turned and t.turned <= 96 and t.turned or HALF
+  local count = turned and t.turned // rows * (HALF * element // 128) or t.tile_n * element // 128
+  local slots = math.min(4, count)
+  while count % slots > 0 do slots = slots - 1 end
+  return {box_rows = rows, box_bytes = 128 * rows, box_columns = 128 // element, slots = slots, rounds = count // slots}
+end
+
 -- Everything the template needs to know about sizes, from the plan's parameters.
 local function geometry(context)
   local t, plan = context.tune, context.plan
-  local element = K.bytes[plan.c_type]
-  local boxes = t.tile_n * element // 128
+  local element, rows = K.bytes[plan.c_type], tile_m(t)
+  if t.turned > 0 and t.tile_n ~= CONSUMERS * HALF then
+    refuse(string.format("turned=%d needs tile_n=%d: each of two warpgroups takes 64 rows of the weight.", t.turned, CONSUMERS * HALF), "--plan")
+  end
   local g = {
-    cluster_m = TILE_M * t.cluster, a_rows = TILE_M, b_rows = t.tile_n // t.cluster, box_rows = BOX_ROWS,
-    tile_m = TILE_M, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
-    a_bytes = TILE_M * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, box_bytes = BOX_BYTES,
-    box_columns = 128 // element, slots = math.min(4, boxes), rounds = math.max(1, boxes // 4),
+    cluster_m = rows * t.cluster, a_rows = rows, b_rows = t.tile_n // t.cluster,
+    tile_m = rows, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
+    a_bytes = rows * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, turned = t.turned > 0, wide = t.turned > 0 and t.turned or t.tile_n,
     element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
+  g.weights_first = g.turned and context.forms_given or false -- few rows wait for the weight above all
+  for name, value in pairs(boxes(t, element)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
-  g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * BOX_BYTES + 16 * g.stages + 256 + 1024
+  g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
 end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true, tile_m = tile_m,
   make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
     local t = context.tune
     return string.format("min(block_m, ceil_div(sms / %d, %d * (block_n / %d)) * %d)", t.cluster, t.group, t.tile_n,
-                         t.group * TILE_M * t.cluster)
+                         t.group * tile_m(t) * t.cluster)
   end,
   -- what the operation must round its blocks up to
   multiples = function(context)
-    return {m = TILE_M * context.tune.cluster, n = context.tune.tile_n, k = TILE_K}
+    return {m = tile_m(context.tune) * context.tune.cluster, n = context.tune.tile_n, k = TILE_K}
   end,
 }
