@@ -1,5 +1,4 @@
 #include "field.h"
-#include "backend/driver.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,20 +107,13 @@ hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt
 }
 
 hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, hpt_error *error) {
-    const hpt_driver *driver;
-    hpt_context_info device;
+    char types[64];
     hpt_op_info info;
-    hpt_status status = hpt_driver_open(&driver, error);
-    if (status != HPT_OK) return status;
-    hpt_context_describe(f->context, &device);
     hpt_op_describe(op, &info);
-    *out = (hpt_tuned_key){.driver = driver->version, .m = f->data.shape.m, .n = f->data.shape.n, .k = f->data.shape.k};
-    snprintf(out->device, sizeof out->device, "%s", device.device);
-    snprintf(out->target, sizeof out->target, "%s", device.target);
-    snprintf(out->op, sizeof out->op, "%s", info.op);
-    snprintf(out->types, sizeof out->types, "%s %s %s %s %c%c", info.type_x, info.type_y, info.type_c, info.type_forms,
+    snprintf(types, sizeof types, "%s %s %s %s %c%c", info.type_x, info.type_y, info.type_c, info.type_forms,
              f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N');
-    return HPT_OK;
+    return hpt_tuned_key_make(out, f->context, info.op, types, f->data.shape.m, f->data.shape.n, f->data.shape.k,
+                              error);
 }
 
 hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error) {
@@ -139,6 +131,19 @@ hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const cha
         if (*count == most) return hpt_error_set(error, HPT_USAGE, "--sizes", "There are more than %zu sizes.", most);
         out[(*count)++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};
         at += length + (at[length] == ',');
+    }
+    return HPT_OK;
+}
+
+hpt_status hpt_tokens_parse(int64_t *out, size_t *count, size_t most, const char *text, hpt_error *error) {
+    *count = 0;
+    for (const char *at = text; *at || *count == 0;) {
+        char *end;
+        const long long m = strtoll(at, &end, 10);
+        if (end == at || (*end && *end != ',') || m < 1 || m > 1 << 30 || *count == most)
+            return hpt_error_set(error, HPT_USAGE, "--sizes", "\"%s\" is not a list of token counts.", at);
+        out[(*count)++] = m;
+        at = end + (*end == ',');
     }
     return HPT_OK;
 }

@@ -45,5 +45,7 @@ hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_o
 
 /* "4096,8192x34816x5120" */
 hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error);
+/* "1,16,4096": counts of tokens, at least one */
+hpt_status hpt_tokens_parse(int64_t *out, size_t *count, size_t most, const char *text, hpt_error *error);
 
 #endif

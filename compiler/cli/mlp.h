@@ -1,5 +1,5 @@
-/* mlp.h - one MLP block on random data: operands, reference, device copies, call. Shared by `run --op mlp` and
- * `bench --op mlp`. Promises:
+/* mlp.h - one MLP block on random data: operands, reference, device copies, call. Shared by `run`, `bench` and
+ * `tune --op mlp`. Promises:
  *   - X is N(0,1), the norm's weight 1 + N(0,1) / 8, the other weights N(0,1) / sqrt(their columns), so that gate and
  * up are about N(0,1); everything is rounded to its type.
  *   - the reference is computed in double on the values as stored, without any rounding inside: all rows, or 64 of
@@ -37,9 +37,13 @@ typedef struct hpt_mlp_data { /* host copies; gate and up are one matrix, gate's
 hpt_status hpt_mlp_describe(hpt_mlp_data *data, const hpt_op *op, hpt_error *error);
 /* Makes the operands and the reference from what has been filled in. */
 hpt_status hpt_mlp_data_make(hpt_mlp_data *data, hpt_error *error);
+/* Another number of tokens: X, residual and reference anew, the weights stay. */
+hpt_status hpt_mlp_data_tokens(hpt_mlp_data *data, int64_t m, hpt_error *error);
 void hpt_mlp_data_clear(hpt_mlp_data *data);
 /* A downloaded C of the given type, packed, against the reference. */
 void hpt_mlp_compare(hpt_check *out, const hpt_mlp_data *data, hpt_number_type type, const void *c);
+/* What `heptane tune` and hpt_choose know an mlp op's types by: of X, weights, C, forms; then the activation. */
+void hpt_mlp_types(char *out, size_t room, const hpt_op *op);
 int64_t hpt_mlp_gate_up_rows(const hpt_mlp_data *data);
 
 typedef struct hpt_mlp_device { /* device copies of the operands, in a type of its own */
@@ -49,6 +53,8 @@ typedef struct hpt_mlp_device { /* device copies of the operands, in a type of i
 } hpt_mlp_device;
 hpt_status hpt_mlp_upload(hpt_mlp_device *out, hpt_context *context, const hpt_mlp_data *data, hpt_number_type type,
                           hpt_error *error);
+/* X and residual anew, for another number of tokens. */
+hpt_status hpt_mlp_upload_tokens(hpt_mlp_device *device, const hpt_mlp_data *data, hpt_error *error);
 void hpt_mlp_device_clear(hpt_mlp_device *device);
 
 typedef struct hpt_mlp_problem { /* an op bound to a device's copies */
@@ -71,6 +77,7 @@ hpt_status hpt_mlp_problem_run_once(hpt_mlp_problem *problem, void *host, uint32
 /* True if the words of a command line hold --op mlp. */
 bool hpt_mlp_wanted(int argc, char **argv);
 hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error);
+hpt_status hpt_mlp_command_tune(int argc, char **argv, hpt_error *error);
 hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error);
 
 #endif

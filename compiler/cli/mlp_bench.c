@@ -26,19 +26,6 @@ typedef struct mlp_bench {
     bool loaded;
 } mlp_bench;
 
-static hpt_status parse_sizes(mlp_bench *b, hpt_error *error) {
-    const char *at = b->sizes ? b->sizes : "8192";
-    while (*at) {
-        char *end;
-        const long long m = strtoll(at, &end, 10);
-        if (end == at || (*end && *end != ',') || m < 1 || m > 1 << 30 || b->size_count == MOST_SIZES)
-            return hpt_error_set(error, HPT_USAGE, "--sizes", "\"%s\" is not a list of token counts.", at);
-        b->size[b->size_count++] = m;
-        at = end + (*end == ',');
-    }
-    return HPT_OK;
-}
-
 static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped, hpt_error *error) {
     int first;
     hpt_emit_options *emit = &b->source.emit;
@@ -84,7 +71,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
             v->unchained = unchained != 0;
         }
     if (first == argc) status = hpt_variant_parse(&b->variants[b->variant_count++], "seven-write", error);
-    return status == HPT_OK ? parse_sizes(b, error) : status;
+    if (status != HPT_OK) return status;
+    return hpt_tokens_parse(b->size, &b->size_count, MOST_SIZES, b->sizes ? b->sizes : "8192", error);
 }
 
 static hpt_status open_variants(mlp_bench *b, hpt_error *error) {
@@ -115,12 +103,12 @@ static void clear_field(field *f) {
     free(f->host);
 }
 
-static hpt_status make_field(mlp_bench *b, field *f, int64_t m, hpt_error *error) {
+/* Weights, for all sizes. */
+static hpt_status make_field(mlp_bench *b, field *f, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_mlp_data *d = &f->data;
-    void *stream = hpt_meter_stream(b->meter);
     *d = (hpt_mlp_data){
-        .shape = {m, b->hidden, b->inner}, .eps = 1e-6, .seed = (uint64_t)b->seed, .settings = b->settings};
+        .shape = {b->size[0], b->hidden, b->inner}, .eps = 1e-6, .seed = (uint64_t)b->seed, .settings = b->settings};
     HPT_TRY(hpt_mlp_describe(d, b->variants[0].op, error));
     f->theirs_type = d->type;
     HPT_FAIL_IF(b->baseline_type && !hpt_number_type_find(&f->theirs_type, b->baseline_type), HPT_USAGE,
@@ -129,7 +117,23 @@ static hpt_status make_field(mlp_bench *b, field *f, int64_t m, hpt_error *error
     HPT_TRY(hpt_mlp_data_make(d, error));
     HPT_TRY(hpt_mlp_upload(&f->ours, b->context, d, d->type, error));
     HPT_TRY(hpt_mlp_upload(&f->theirs, b->context, d, f->theirs_type, error));
+done:
+    return status;
+}
+
+/* X, the other pipeline and its result for one size. */
+static hpt_status set_tokens(mlp_bench *b, field *f, int64_t m, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_mlp_data *d = &f->data;
+    void *stream = hpt_meter_stream(b->meter);
+    if (m != d->shape.m) {
+        HPT_TRY(hpt_mlp_data_tokens(d, m, error));
+        HPT_TRY(hpt_mlp_upload_tokens(&f->ours, d, error));
+        HPT_TRY(hpt_mlp_upload_tokens(&f->theirs, d, error));
+    }
+    hpt_mlp_control_clear(&f->control);
     HPT_TRY(hpt_mlp_control_create(&f->control, d, &f->theirs, b->source.emit.target, stream, error));
+    free(f->host);
     HPT_FAIL_NO_MEMORY(f->host = malloc((size_t)m * (size_t)b->hidden * 4));
     HPT_TRY(hpt_device_fill(b->context, f->control.c, 0xff, f->control.bytes_c, stream, error));
     HPT_TRY(hpt_mlp_control_run(&f->control, stream, error));
@@ -236,18 +240,16 @@ done:
     return status;
 }
 
-static hpt_status bench_size(mlp_bench *b, int64_t m, hpt_error *error) {
+static hpt_status bench_size(mlp_bench *b, field *f, int64_t m, hpt_error *error) {
     hpt_status status = HPT_OK;
-    field f = {0};
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: data and reference ...", m);
-    HPT_TRY(make_field(b, &f, m, error));
+    HPT_TRY(set_tokens(b, f, m, error));
     for (size_t i = 0; i < b->variant_count; i++) {
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
                     "Interrupted; the rows so far stand.");
-        HPT_TRY(bench_variant(b, &f, &b->variants[i], error));
+        HPT_TRY(bench_variant(b, f, &b->variants[i], error));
     }
 done:
-    clear_field(&f);
     return status;
 }
 
@@ -255,6 +257,7 @@ hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     bool helped = false;
     hpt_context_info device = {0};
+    field f = {0};
     mlp_bench *b = calloc(1, sizeof *b);
     HPT_FAIL_NO_MEMORY(b);
     b->seed = 1;
@@ -270,13 +273,15 @@ hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error) {
     b->source.emit.target = device.target;
     HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
     HPT_TRY(open_variants(b, error));
-    for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, b->size[i], error);
+    HPT_TRY(make_field(b, &f, error));
+    for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &f, b->size[i], error);
     if (b->json && json_array_size(b->rows)) {
         hpt_status printed = hpt_json_print(
             json_pack("{s:s,s:s,s:O}", "device", device.device, "target", device.target, "rows", b->rows), error);
         if (status == HPT_OK) status = printed;
     }
 done:
+    clear_field(&f);
     if (b) {
         for (size_t i = 0; i < b->variant_count; i++) hpt_variant_close(&b->variants[i]);
         hpt_meter_close(b->meter);

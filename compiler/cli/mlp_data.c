@@ -2,6 +2,7 @@
 #include "launch/launch.h"
 #include "mlp.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,15 @@ hpt_status hpt_mlp_describe(hpt_mlp_data *d, const hpt_op *op, hpt_error *error)
     d->rounding = d->type;
 done:
     return status;
+}
+
+void hpt_mlp_types(char *out, size_t room, const hpt_op *op) {
+    hpt_op_info info;
+    const json_t *settings = json_object_get(op->record->options, "settings");
+    const char *activation = json_string_value(json_object_get(settings, "activation"));
+    hpt_op_describe(op, &info);
+    snprintf(out, room, "%s %s %s %s %s", info.type_x, info.type_y, info.type_c, info.type_forms,
+             activation ? activation : "");
 }
 
 int64_t hpt_mlp_gate_up_rows(const hpt_mlp_data *d) { return d->shape.inner * (d->activation->gated ? 2 : 1); }
@@ -182,28 +192,43 @@ done:
     return status;
 }
 
+static void clear_tokens(hpt_mlp_data *d) {
+    void *const all[] = {d->x, d->residual, d->reference.row, d->reference.value};
+    for (size_t i = 0; i < HPT_COUNT(all); i++) free(all[i]);
+    d->x = d->residual = NULL;
+    d->reference = (hpt_reference){0};
+}
+
+hpt_status hpt_mlp_data_tokens(hpt_mlp_data *d, int64_t m, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    clear_tokens(d);
+    d->shape.m = m;
+    HPT_TRY(make_matrix(&d->x, d, m, d->shape.hidden, 0, 1, MATRIX_X, error));
+    if (d->with_residual) HPT_TRY(make_matrix(&d->residual, d, m, d->shape.hidden, 0, 1, MATRIX_RESIDUAL, error));
+    HPT_TRY(make_reference(d, error));
+done:
+    return status;
+}
+
 hpt_status hpt_mlp_data_make(hpt_mlp_data *d, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_mlp_shape *s = &d->shape;
     const int64_t columns = hpt_mlp_gate_up_rows(d);
-    HPT_TRY(make_matrix(&d->x, d, s->m, s->hidden, 0, 1, MATRIX_X, error));
-    if (d->with_residual) HPT_TRY(make_matrix(&d->residual, d, s->m, s->hidden, 0, 1, MATRIX_RESIDUAL, error));
     HPT_TRY(make_matrix(&d->norm, d, 1, s->hidden, 1, 0.125, MATRIX_NORM, error));
     HPT_TRY(make_matrix(&d->gate_up, d, columns, s->hidden, 0, 1 / sqrt((double)s->hidden), MATRIX_GATE_UP, error));
     HPT_TRY(make_matrix(&d->down, d, s->hidden, s->inner, 0, 1 / sqrt((double)s->inner), MATRIX_DOWN, error));
     if (d->with_bias) HPT_TRY(make_matrix(&d->bias, d, 1, columns, 0, 0.5, MATRIX_BIAS, error));
-    HPT_TRY(make_reference(d, error));
+    HPT_TRY(hpt_mlp_data_tokens(d, s->m, error));
 done:
     if (status != HPT_OK) hpt_mlp_data_clear(d);
     return status;
 }
 
 void hpt_mlp_data_clear(hpt_mlp_data *d) {
-    void *const all[] = {d->x,    d->residual, d->norm,          d->gate_up,
-                         d->down, d->bias,     d->reference.row, d->reference.value};
+    void *const all[] = {d->norm, d->gate_up, d->down, d->bias};
     for (size_t i = 0; i < HPT_COUNT(all); i++) free(all[i]);
-    d->x = d->residual = d->norm = d->gate_up = d->down = d->bias = NULL;
-    d->reference = (hpt_reference){0};
+    d->norm = d->gate_up = d->down = d->bias = NULL;
+    clear_tokens(d);
 }
 
 void hpt_mlp_compare(hpt_check *out, const hpt_mlp_data *d, hpt_number_type type, const void *c) {

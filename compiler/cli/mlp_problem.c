@@ -21,14 +21,25 @@ done:
     return status;
 }
 
+hpt_status hpt_mlp_upload_tokens(hpt_mlp_device *device, const hpt_mlp_data *d, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const int64_t elements = d->shape.m * d->shape.hidden;
+    hpt_device_free(device->context, device->x);
+    hpt_device_free(device->context, device->residual);
+    device->x = device->residual = 0;
+    HPT_TRY(upload(device, &device->x, d, d->x, elements, error));
+    HPT_TRY(upload(device, &device->residual, d, d->residual, elements, error));
+done:
+    return status;
+}
+
 hpt_status hpt_mlp_upload(hpt_mlp_device *out, hpt_context *context, const hpt_mlp_data *d, hpt_number_type type,
                           hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_mlp_shape *s = &d->shape;
     const int64_t columns = hpt_mlp_gate_up_rows(d);
     *out = (hpt_mlp_device){.context = context, .type = type};
-    HPT_TRY(upload(out, &out->x, d, d->x, s->m * s->hidden, error));
-    HPT_TRY(upload(out, &out->residual, d, d->residual, s->m * s->hidden, error));
+    HPT_TRY(hpt_mlp_upload_tokens(out, d, error));
     HPT_TRY(upload(out, &out->norm, d, d->norm, s->hidden, error));
     HPT_TRY(upload(out, &out->gate_up, d, d->gate_up, columns * s->hidden, error));
     HPT_TRY(upload(out, &out->down, d, d->down, s->hidden * s->inner, error));

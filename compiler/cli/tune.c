@@ -5,6 +5,7 @@
  * spread. */
 #include "field.h"
 #include "measure.h"
+#include "mlp.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,8 @@ done:
 static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hpt_error *error) {
     int first;
     const hpt_option options[] = {
+        {"op", 0, HPT_OPTION_TEXT, &t->source.emit.op, "OP", "gemm (default), or mlp, which has options of its own", 0,
+         0},
         {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &t->unchained, NULL, "also try each scheme without chaining", 0, 0},
         {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
@@ -177,7 +180,8 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         "Finds the fastest scheme and plan for shapes on this GPU and remembers it.",
         "heptane tune --sizes 4096,8192,16384                 seven-write and strassen, for square sizes\n"
         "heptane tune seven-write --sizes 8192x34816x5120     one scheme, for a layer of a model\n"
-        "heptane bench --tuned --sizes 8192                   what was chosen, against cuBLAS\n",
+        "heptane bench --tuned --sizes 8192                   what was chosen, against cuBLAS\n"
+        "heptane tune --op mlp --hidden 5120 --intermediate 17408   an MLP block, for every number of tokens\n",
         0,
         MOST_SCHEMES,
         options,
@@ -193,6 +197,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
 }
 
 hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
+    if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_tune(argc, argv, error);
     hpt_status status = HPT_OK;
     bool helped = false;
     hpt_context_info device;

@@ -11,7 +11,7 @@
 int64_t hpt_tuned_class(int64_t m) {
     int64_t class = 1;
     while (class < m && class < (int64_t)1 << 62) class *= 2;
-    return class;
+    return class >= 4 && m <= class / 4 * 3 ? class / 4 * 3 : class;
 }
 
 static void file_path(char *out, size_t room, const hpt_cache *cache) {

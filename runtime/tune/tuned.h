@@ -1,6 +1,6 @@
 /* tuned.h - which variant of an operation is fastest for a shape on a device, remembered on disk. Promises:
  *   - a choice is keyed by exact device name, target, driver version, operation, types and layout, N, K, and M up to
- * the next power of two: kernels do not depend on M, so a few classes of M suffice.
+ * the next 2^i or 3 2^i: kernels do not depend on M, so a few classes of M suffice.
  *   - the file is JSON that a person can read, one record a choice, in the cache's folder; written through a rename.
  *   - no file is no error: there is just no choice. A damaged file is ignored and replaced by the next choice.
  */
@@ -8,8 +8,9 @@
 #define HPT_TUNED_H
 
 #include "cache/cache.h"
+#include <heptane/rt.h>
 
-enum { HPT_TUNED_TEXT = 128 };
+enum { HPT_TUNED_TEXT = HPT_CHOICE_TEXT };
 
 typedef struct hpt_tuned_key {
     char device[HPT_TUNED_TEXT], target[16], op[32], types[64]; /* types: "f16 f16 f16 f16 NT" */
@@ -23,7 +24,10 @@ typedef struct hpt_tuned_choice {
     double ms, trivial_ms; /* as measured when it was chosen */
 } hpt_tuned_choice;
 
-/* Smallest power of two that is at least m. */
+/* The key for an operation on a context's device. */
+hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, const char *op, const char *types,
+                              int64_t m, int64_t n, int64_t k, hpt_error *error);
+/* Smallest power of two, or three times one, that is at least m. */
 int64_t hpt_tuned_class(int64_t m);
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key);
 /* Replaces an older choice for the same key. HPT_IO with the cache's problem where there is no usable folder. */

@@ -83,6 +83,13 @@ PY
 code 1 "$HEPTANE" tune --sizes 64 --load 0.01
 says 'No candidate'
 code 2 "$HEPTANE" tune --sizes 64x
+# of an MLP block; as nothing is multiplied, no candidate is right
+code 1 "$HEPTANE" tune --op mlp --hidden 128 --intermediate 256 --sizes 1,600 --load 0.01
+says 'No candidate'
+code 2 "$HEPTANE" tune --op mlp --sizes 1,x
+code 2 "$HEPTANE" tune --op mlp --sizes ''
+code 2 "$HEPTANE" tune --op mlp --hidden 64 --intermediate 64 --with activation=tanh
+says 'activation can be'
 code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
 says 'nothing was tuned'
 code 2 "$HEPTANE" bench seven-write --sizes 12y

@@ -1,4 +1,5 @@
 /* What `heptane tune` remembers. */
+#include "launch/launch.h"
 #include "tune/tuned.h"
 #include <setjmp.h>
 #include <stdio.h>
@@ -12,9 +13,13 @@ static void test_class(void **state) {
     (void)state;
     assert_int_equal(hpt_tuned_class(1), 1);
     assert_int_equal(hpt_tuned_class(2), 2);
-    assert_int_equal(hpt_tuned_class(3), 4);
+    assert_int_equal(hpt_tuned_class(3), 3);
+    assert_int_equal(hpt_tuned_class(5), 6);
+    assert_int_equal(hpt_tuned_class(7), 8);
+    assert_int_equal(hpt_tuned_class(129), 192);
+    assert_int_equal(hpt_tuned_class(193), 256);
     assert_int_equal(hpt_tuned_class(4096), 4096);
-    assert_int_equal(hpt_tuned_class(4097), 8192);
+    assert_int_equal(hpt_tuned_class(4097), 6144);
     assert_true(hpt_tuned_class(INT64_MAX) > 0);
 }
 
@@ -71,7 +76,42 @@ static void test_choices(void **state) {
     hpt_cache_close(cache);
 }
 
+/* What was tuned on this device goes before the defaults, for its class of sizes alone. */
+static void test_choose(void **state) {
+    (void)state;
+    char folder[] = "/tmp/heptane-tuned-XXXXXX";
+    const char *types = "f16 f16 f16 f16 swiglu";
+    hpt_context *context;
+    hpt_choice got;
+    hpt_tuned_key key;
+    hpt_tuned_choice choice = {.scheme = "strassen", .plan = "group=4", .settings = "cut=0", .unchained = true};
+    assert_non_null(mkdtemp(folder));
+    setenv("HEPTANE_CACHE", folder, 1);
+    assert_int_equal(hpt_context_open(&context, "emulator", 0, "sm_90a", NULL), HPT_OK);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
+    assert_true(!got.tuned && got.rows == 6 && strcmp(got.scheme, "trivial") == 0);
+    assert_non_null(strstr(got.plan, "turned=16,"));
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 100000, 1536, 576, NULL), HPT_OK);
+    assert_true(strcmp(got.scheme, "seven-write") == 0 && !got.plan[0]);
+    assert_int_equal(hpt_tuned_key_make(&key, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
+    assert_int_equal(hpt_tuned_store(context->cache, &key, &choice, NULL), HPT_OK);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 6, 1536, 576, NULL), HPT_OK);
+    assert_true(got.tuned && got.unchained && got.rows == 6 && strcmp(got.scheme, "strassen") == 0);
+    assert_true(strcmp(got.plan, "group=4") == 0 && strcmp(got.settings, "cut=0") == 0);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 7, 1536, 576, NULL), HPT_OK);
+    assert_false(got.tuned);
+    hpt_error error = {0};
+    assert_int_equal(hpt_choose(&got, context, "forms_x", types, 7, 1536, 576, &error), HPT_UNSUPPORTED);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 0, 1536, 576, &error), HPT_USAGE);
+    hpt_context_close(context);
+    assert_int_equal(hpt_context_open(&context, "emulator", 0, "sm_100a", NULL), HPT_OK);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
+    assert_true(!got.tuned && strcmp(got.scheme, "trivial") == 0 && !got.plan[0]);
+    hpt_context_close(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_choose)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,21 @@ const char *hpt_op_scalar(const hpt_op *op, size_t i, double *fallback);
 /* An option that the op was emitted with: true if it is set ("trans_x"). */
 bool hpt_op_option(const hpt_op *op, const char *name);
 
+/* ---- which variant of an operation ------------------------------------------------------------------------------- */
+enum { HPT_CHOICE_TEXT = 128 };
+typedef struct hpt_choice {
+    char scheme[HPT_CHOICE_TEXT], plan[HPT_CHOICE_TEXT]; /* heptane emit SCHEME --plan PLAN */
+    char settings[HPT_CHOICE_TEXT];                      /* parameters of the call: "cut=0" */
+    bool unchained;                                      /* emit --chain none */
+    bool tuned;                                          /* `heptane tune` measured it here; else a default */
+    int64_t rows;                                        /* it holds up to this many rows */
+} hpt_choice;
+/* What is fastest for `m` rows on this device, as far as is known: what `heptane tune` remembers for exactly this
+ * device and driver, else a default. `types`: of X, Y, C and the forms, then the layout of "gemm" or the activation of
+ * "mlp": "f16 f16 f16 f16 NT", "bf16 bf16 bf16 f16 swiglu". n, k: columns of C and X; intermediate and hidden size. */
+hpt_status hpt_choose(hpt_choice *out, const hpt_context *context, const char *op, const char *types, int64_t m,
+                      int64_t n, int64_t k, hpt_error *error);
+
 /* ---- one shape --------------------------------------------------------------------------------------------------- */
 hpt_status hpt_call_create(hpt_call **out, hpt_op *op, hpt_error *error);
 void hpt_call_destroy(hpt_call *call); /* NULL is fine */

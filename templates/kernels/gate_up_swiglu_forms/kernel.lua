@@ -2,6 +2,15 @@
 -- kernel with another sink. See README.md of this folder.
 local K, activations = use("lib/kernel"), use("kernels/gate_up_swiglu_forms/activations")
 
+-- Chunks that a lane asks for before it uses the first: enough to hide L2's latency, in registers that are there; and as many pieces
+-- of a tile as there are warps of workers at least.
+local WORDS_IN_FLIGHT = 32
+local function chunks_ahead(words, chunks, warps)
+  local ahead = 1
+  while 2 * ahead * words <= WORDS_IN_FLIGHT and chunks % (64 * ahead) == 0 and chunks // (64 * ahead) >= warps do ahead = 2 * ahead end
+  return ahead
+end
+
 local function make(context, gemm, workers)
   local plan, settings, t = context.plan, context.settings, context.tune
   local scheme, row = plan.scheme, activations[settings.activation]
@@ -23,7 +32,8 @@ local function make(context, gemm, workers)
     template = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl",
     rows = blocks * gemm.tile_m(t), workers = workers,
     values = {operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk, gated = row.gated,
-              value = row.value, bias = bias, type = plan.x.type},
+              value = row.value, bias = bias, type = plan.x.type,
+              ahead = chunks_ahead((row.gated and 2 or 1) * blocks * chunk * element // 4, gemm.tile_m(t) * active // chunk, workers // 32)},
     parameters = ", const u8 *sums, u16 *forms, u32 *overflow, float scale, int inner, int block_i" ..
       (bias and (row.gated and ", const u16 *gate_bias, const u16 *up_bias" or ", const u16 *up_bias") or ""),
     call = "activate",

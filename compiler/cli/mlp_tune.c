@@ -1,0 +1,242 @@
+/* heptane tune --op mlp: for each number of tokens the fastest scheme and plan of the block on this GPU, remembered.
+ *
+ * As for one product (tune.c): every candidate is checked, then timed in turns with the incumbent, which starts as the
+ * trivial scheme with the target's default plan. Weights are made once for all sizes, kernels are opened once. */
+#include "field.h"
+#include "measure.h"
+#include "mlp.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SIZES = 64, MOST_SCHEMES = 8, MOST_VARIANTS = 64 };
+static const double margin = 1.01; /* a challenger must be faster by this */
+static const char every_class[] = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,"
+                                  "6144,8192,12288,16384";
+
+static const struct {
+    const char *target;
+    int64_t least, most;
+    const char *scheme, *plan;
+} plans[] = {
+#define MLP_PLAN(target, least, most, scheme, plan) {target, least, most, scheme, plan},
+#include "mlp_plans.def"
+#undef MLP_PLAN
+};
+
+typedef struct tuner {
+    const char *sizes, *schemes[MOST_SCHEMES];
+    int64_t device, hidden, inner, size[MOST_SIZES];
+    size_t scheme_count, size_count, variant_count;
+    double load;
+    bool json, dry;
+    hpt_source_options source;
+    hpt_context *context;
+    hpt_meter *meter;
+    hpt_variant variant[MOST_VARIANTS]; /* opened; op NULL: refused, not to be tried again */
+    hpt_mlp_data data;
+    hpt_mlp_device copies;
+    void *host;
+    json_t *rows;
+} tuner;
+
+typedef struct champion { /* the incumbent of one size */
+    const hpt_variant *variant;
+    hpt_mlp_problem problem;
+    double seconds, trivial_seconds;
+    size_t tried;
+} champion;
+
+static hpt_status run_problem(void *user, void *stream, hpt_error *error) {
+    return hpt_call_run(((hpt_mlp_problem *)user)->call, stream, error);
+}
+
+/* A variant opened before, or opened now. */
+static hpt_variant *find_variant(tuner *t, const char *scheme, const char *plan) {
+    for (size_t i = 0; i < t->variant_count; i++)
+        if (strcmp(t->variant[i].name, scheme) == 0 && strcmp(t->variant[i].plan, plan) == 0) return &t->variant[i];
+    if (t->variant_count == MOST_VARIANTS) return NULL;
+    hpt_variant *v = &t->variant[t->variant_count++];
+    snprintf(v->name, sizeof v->name, "%s", scheme);
+    snprintf(v->plan, sizeof v->plan, "%s", plan);
+    hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", scheme, plan);
+    hpt_variant_open(v, t->context, &t->source, NULL); /* one that does not emit or compile is passed over */
+    return v;
+}
+
+static bool is_right(tuner *t, hpt_mlp_problem *p, const hpt_op *op) {
+    hpt_check check;
+    hpt_op_info info;
+    uint32_t overflow;
+    if (hpt_mlp_problem_run_once(p, t->host, &overflow, hpt_meter_stream(t->meter), NULL) != HPT_OK) return false;
+    hpt_mlp_compare(&check, &t->data, t->data.type_c, t->host);
+    hpt_op_describe(op, &info);
+    return check.bad == 0 && !overflow && check.rel_error <= info.bound;
+}
+
+/* Lets a candidate stand against the incumbent: only what goes wrong with the device itself is an error. */
+static hpt_status challenge(tuner *t, champion *c, const char *scheme, const char *plan, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_mlp_problem p = {0};
+    hpt_pair pair;
+    hpt_variant *v = find_variant(t, scheme, plan);
+    if (!v || !v->op) return HPT_OK;
+    hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: %s %s", t->data.shape.m, scheme, plan);
+    if (hpt_mlp_problem_create(&p, v->op, &t->data, &t->copies, NULL) != HPT_OK || !is_right(t, &p, v->op)) goto done;
+    c->tried++;
+    const hpt_runnable challenger = {run_problem, &p}, incumbent = {run_problem, c->variant ? &c->problem : &p};
+    HPT_TRY(hpt_measure_pair(&pair, t->meter, incumbent, challenger, c->variant ? t->load / 8 : t->load, error));
+    if (!c->variant) c->trivial_seconds = pair.median_b; /* the first is the trivial scheme */
+    if (c->variant && pair.median_a < pair.median_b * margin) goto done;
+    hpt_mlp_problem_clear(&c->problem);
+    c->variant = v;
+    c->seconds = pair.median_b;
+    c->problem = p;
+    p = (hpt_mlp_problem){0};
+done:
+    hpt_mlp_problem_clear(&p);
+    return status;
+}
+
+static hpt_status find_champion(tuner *t, champion *c, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const int64_t m = t->data.shape.m;
+    for (size_t i = 0; i < HPT_COUNT(plans); i++) {
+        if (plans[i].target[0] && strcmp(plans[i].target, t->source.emit.target) != 0) continue;
+        if (m < plans[i].least || m > plans[i].most) continue;
+        HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
+                    "Interrupted; earlier sizes are kept.");
+        if (plans[i].scheme[0]) HPT_TRY(challenge(t, c, plans[i].scheme, plans[i].plan, error));
+        for (size_t s = 0; !plans[i].scheme[0] && s < t->scheme_count; s++)
+            HPT_TRY(challenge(t, c, t->schemes[s], plans[i].plan, error));
+    }
+    HPT_FAIL_IF(!c->variant, HPT_DIFFERS, "tune", "No candidate ran and multiplied right.");
+done:
+    return status;
+}
+
+static hpt_status remember(tuner *t, const champion *c, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_tuned_key key;
+    char types[64];
+    const hpt_mlp_shape *s = &t->data.shape;
+    hpt_mlp_types(types, sizeof types, c->variant->op);
+    hpt_tuned_choice choice = {.ms = c->seconds * 1e3, .trivial_ms = c->trivial_seconds * 1e3};
+    snprintf(choice.scheme, sizeof choice.scheme, "%s", c->variant->name);
+    snprintf(choice.plan, sizeof choice.plan, "%s", c->variant->plan);
+    HPT_TRY(hpt_tuned_key_make(&key, t->context, "mlp", types, s->m, s->inner, s->hidden, error));
+    if (!t->dry) HPT_TRY(hpt_tuned_store(t->context->cache, &key, &choice, error));
+    json_array_append_new(t->rows,
+                          json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:f,s:f,s:I}", "op", "mlp", "m", (json_int_t)s->m,
+                                    "hidden", (json_int_t)s->hidden, "intermediate", (json_int_t)s->inner, "up_to",
+                                    (json_int_t)hpt_tuned_class(s->m), "scheme", choice.scheme, "plan", choice.plan,
+                                    "ms", choice.ms, "trivial_ms", choice.trivial_ms, "tried", (json_int_t)c->tried));
+    if (!t->json)
+        printf("%6" PRId64 " tokens  %-14s %-44s %9.4f ms (trivial, default plan %.4f), %zu tried\n", s->m,
+               choice.scheme, choice.plan[0] ? choice.plan : "default plan", choice.ms, choice.trivial_ms, c->tried);
+    fflush(stdout);
+done:
+    return status;
+}
+
+static hpt_status tune_size(tuner *t, int64_t m, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    champion c = {0};
+    if (m != t->data.shape.m) {
+        HPT_TRY(hpt_mlp_data_tokens(&t->data, m, error));
+        HPT_TRY(hpt_mlp_upload_tokens(&t->copies, &t->data, error));
+    }
+    free(t->host);
+    HPT_FAIL_NO_MEMORY(t->host = malloc((size_t)m * (size_t)t->hidden * sizeof(float)));
+    HPT_TRY(find_champion(t, &c, error));
+    HPT_TRY(remember(t, &c, error));
+done:
+    hpt_mlp_problem_clear(&c.problem);
+    return status;
+}
+
+static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hpt_error *error) {
+    int first;
+    hpt_emit_options *emit = &t->source.emit;
+    const hpt_option options[] = {
+        {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
+        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "token counts, with commas (default: every class to 16384)", 0,
+         0},
+        {"hidden", 0, HPT_OPTION_INTEGER, &t->hidden, "H", "(default 5120)", 1, 1 << 30},
+        {"intermediate", 0, HPT_OPTION_INTEGER, &t->inner, "I", "(default 17408)", 1, 1 << 30},
+        {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
+        {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
+        {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before a size's first sample (default 1)", 0, 0},
+        {"device", 0, HPT_OPTION_INTEGER, &t->device, "D", "number of the GPU (default 0)", 0, 1024},
+        {"in-type", 0, HPT_OPTION_TEXT, &emit->in_type, "T", "type of X and the weights: f16 (default) or bf16", 0, 0},
+        {"forms", 0, HPT_OPTION_TEXT, &emit->forms, "T", "type of the operand forms: f16 (default) or bf16", 0, 0},
+        {"out-type", 0, HPT_OPTION_TEXT, &emit->out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
+        {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
+    const hpt_usage usage = {
+        "tune --op mlp",
+        "[SCHEME...] [options]",
+        "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and "
+        "remembers them.",
+        "heptane tune --op mlp --hidden 5120 --intermediate 17408\n"
+        "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16\n",
+        0,
+        MOST_SCHEMES,
+        options,
+        HPT_COUNT(options)};
+    hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
+    if (status != HPT_OK || *helped) return status;
+    for (int i = first; i < argc; i++) t->schemes[t->scheme_count++] = argv[i];
+    if (!t->scheme_count) t->schemes[t->scheme_count++] = "seven-write";
+    return hpt_tokens_parse(t->size, &t->size_count, MOST_SIZES, t->sizes ? t->sizes : every_class, error);
+}
+
+static hpt_status make_weights(tuner *t, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_variant *v = find_variant(t, "trivial", "");
+    if (!v->op) return hpt_variant_open(v, t->context, &t->source, error); /* says why */
+    t->data = (hpt_mlp_data){.shape = {t->size[0], t->hidden, t->inner}, .eps = 1e-6, .seed = 1};
+    HPT_TRY(hpt_mlp_describe(&t->data, v->op, error));
+    HPT_TRY(hpt_mlp_data_make(&t->data, error));
+    HPT_TRY(hpt_mlp_upload(&t->copies, t->context, &t->data, t->data.type, error));
+done:
+    return status;
+}
+
+static void clear(tuner *t) {
+    hpt_mlp_device_clear(&t->copies);
+    hpt_mlp_data_clear(&t->data);
+    free(t->host);
+    for (size_t i = 0; i < t->variant_count; i++) hpt_variant_close(&t->variant[i]);
+    hpt_meter_close(t->meter);
+    hpt_context_close(t->context);
+    json_decref(t->rows);
+}
+
+hpt_status hpt_mlp_command_tune(int argc, char **argv, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    bool helped = false;
+    hpt_context_info device;
+    tuner *t = calloc(1, sizeof *t);
+    HPT_FAIL_NO_MEMORY(t);
+    t->load = 1;
+    t->hidden = 5120;
+    t->inner = 17408;
+    HPT_FAIL_NO_MEMORY(t->rows = json_array());
+    HPT_TRY(read_options(t, argc, argv, &helped, error));
+    if (helped) goto done;
+    HPT_TRY(hpt_context_open(&t->context, "gpu", (int)t->device, NULL, error));
+    hpt_context_describe(t->context, &device);
+    t->source.emit.target = device.target;
+    HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
+    HPT_TRY(make_weights(t, error));
+    for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, t->size[i], error);
+    if (t->json && json_array_size(t->rows)) {
+        hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device.device, "rows", t->rows), error);
+        if (status == HPT_OK) status = printed;
+    }
+done:
+    if (t) clear(t);
+    free(t);
+    return status;
+}

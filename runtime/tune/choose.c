@@ -1,0 +1,70 @@
+/* Which variant for how many rows: what was tuned here, else the table of defaults. */
+#include "backend/driver.h"
+#include "launch/launch.h"
+#include "tune/tuned.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *op, *target; /* target "": any */
+    int64_t rows;            /* up to so many */
+    const char *scheme, *plan;
+} defaults[] = {
+#define CHOICE(op, target, rows, scheme, plan) {op, target, rows, scheme, plan},
+#include "tune/choices.def"
+#undef CHOICE
+};
+
+hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, const char *op, const char *types,
+                              int64_t m, int64_t n, int64_t k, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_driver *driver;
+    hpt_context_info device;
+    hpt_context_describe(context, &device);
+    *out = (hpt_tuned_key){.m = m, .n = n, .k = k};
+    HPT_FAIL_IF(strlen(op) >= sizeof out->op || strlen(types) >= sizeof out->types, HPT_USAGE, op,
+                "The name or the types are too long: \"%s\".", types);
+    if (strcmp(device.backend, "gpu") == 0) {
+        HPT_TRY(hpt_driver_open(&driver, error));
+        out->driver = driver->version;
+    }
+    snprintf(out->device, sizeof out->device, "%s", device.device);
+    snprintf(out->target, sizeof out->target, "%s", device.target);
+    snprintf(out->op, sizeof out->op, "%s", op);
+    snprintf(out->types, sizeof out->types, "%s", types);
+done:
+    return status;
+}
+
+static bool choose_default(hpt_choice *out, const char *op, const char *target, int64_t rows) {
+    for (size_t i = 0; i < HPT_COUNT(defaults); i++) {
+        if (strcmp(defaults[i].op, op) != 0 || rows > defaults[i].rows) continue;
+        if (defaults[i].target[0] && strcmp(defaults[i].target, target) != 0) continue;
+        snprintf(out->scheme, sizeof out->scheme, "%s", defaults[i].scheme);
+        snprintf(out->plan, sizeof out->plan, "%s", defaults[i].plan);
+        return true;
+    }
+    return false;
+}
+
+hpt_status hpt_choose(hpt_choice *out, const hpt_context *context, const char *op, const char *types, int64_t m,
+                      int64_t n, int64_t k, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_tuned_key key;
+    hpt_tuned_choice tuned;
+    *out = (hpt_choice){.rows = hpt_tuned_class(m)};
+    HPT_FAIL_IF(m < 1 || n < 1 || k < 1, HPT_USAGE, op, "Sizes must be at least 1.");
+    HPT_TRY(hpt_tuned_key_make(&key, context, op, types, m, n, k, error));
+    if (hpt_tuned_find(&tuned, context->cache, &key)) {
+        memcpy(out->scheme, tuned.scheme, sizeof tuned.scheme);
+        memcpy(out->plan, tuned.plan, sizeof tuned.plan);
+        memcpy(out->settings, tuned.settings, sizeof tuned.settings);
+        out->unchained = tuned.unchained;
+        out->tuned = true;
+        goto done;
+    }
+    HPT_FAIL_IF(!choose_default(out, op, key.target, out->rows), HPT_UNSUPPORTED, op,
+                "There are no defaults for this operation (mlp and gemm have some).");
+done:
+    return status;
+}
