@@ -2,6 +2,8 @@
 local K, P = use("lib/kernel"), use("kernels/gemm/package")
 local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
+local BROUGHT_BYTES = 196608 -- of the weight to L2 per CTA, before it may begin: 25 MB in all on 132 multiprocessors
+
 local tune = {
   stages = {default = 4, low = 2, high = 12},     -- ring slots
   cluster = {default = 2, values = {1, 2}},       -- CTAs that share B, neighbours in rows
@@ -59,6 +61,7 @@ local function geometry(context)
     element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
   g.weights_first = g.turned and context.forms_given or false -- few rows wait for the weight above all
+  g.brought = math.max(1, BROUGHT_BYTES // (g.b_bytes // t.cluster))
   for name, value in pairs(boxes(t, element)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
