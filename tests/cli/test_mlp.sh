@@ -24,6 +24,19 @@ run 8e-3 trivial -m 130 --hidden 64 --intermediate 64 --in-type bf16 --forms bf1
 run 2e-3 seven-write -m 700 --hidden 128 --intermediate 700 --plan tile_n=64,cluster=1 --repeat 2
 # a last wave that is cut: chains of one tile by several CTAs, the last of which makes the activations
 run 2e-3 seven-write -m 1300 --hidden 128 --intermediate 520 --set cut=2
+# turned roles for few rows: every width, ragged, sums and outputs of every size, the last wave cut
+plan=tile_n=128,cluster=1,stages
+for m in 1 2 17; do run 8e-4 trivial -m $m --hidden 136 --intermediate 200 --plan turned=16,$plan=11; done
+for m in 63 64 65; do run 8e-4 trivial -m $m --hidden 72 --intermediate 136 --plan turned=64,$plan=8; done
+run 8e-4 trivial -m 129 --hidden 72 --intermediate 136 --plan turned=32,$plan=9
+run 8e-4 trivial -m 129 --hidden 72 --intermediate 136 --plan turned=96,$plan=6
+run 8e-3 trivial -m 100 --hidden 136 --intermediate 130 --plan turned=128,$plan=6 --in-type bf16 --forms bf16 --with sums=bf16
+run 5e-4 trivial -m 129 --hidden 136 --intermediate 130 --plan turned=192,$plan=4 --out-type f32 --with sums=f32
+run 8e-4 trivial -m 300 --hidden 72 --intermediate 136 --plan turned=256,tile_n=128,cluster=2,stages=4 --with activation=silu,bias=yes
+run 8e-4 trivial -m 17 --hidden 2052 --intermediate 1100 --plan turned=32,$plan=9 --set cut=1 --repeat 2 --residual
+run 2e-3 seven-write -m 65 --hidden 300 --intermediate 330 --plan turned=32,tile_n=128,cluster=2,stages=6
+message=$("$HEPTANE" emit trivial --op mlp --plan turned=64 -o /dev/null/x 2>&1) && fail "turned roles with tile_n=256 were taken"
+[[ $message == *"turned=64 needs tile_n=128"* ]] || fail "$message"
 # Blackwell: two accumulators in turn, several tiles for each CTA, the last wave cut
 run 1.2e-3 seven-write -m 300 --hidden 192 --intermediate 200 --target sm_100a --with activation=geglu
 run 2e-3 seven-write -m 700 --hidden 2304 --intermediate 300 --target sm_100a --set cut=1

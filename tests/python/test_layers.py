@@ -1,4 +1,5 @@
 """Linear and MLP of runtime/python on the emulator, against sums in double. Standard library only."""
+import json
 import math
 import os
 import random
@@ -109,6 +110,31 @@ scaled = layers.MLP(context, memory, hidden, inner, put(context, gate), put(cont
 scaled.run(5, x=put(context, x), residual=put(context, residual), sum=total, c=c)
 check("mlp, scaled weights", error(context, c, want), 4e-3)
 del mlp, linear, scaled
+
+# what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
+names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
+chosen = layers.MLP(context, memory, hidden, inner, **names)
+assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 1536, layers.MOST_ROWS], chosen.choices
+assert len(chosen.prepared) == 2 and len(chosen.ops) == 2 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
+assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 8]
+with open(os.path.join(os.environ["XDG_CACHE_HOME"], "heptane", "tuned.json"), "w") as file:
+    key = "%s; sm_90a; driver 0; mlp; f16 f16 f16 f16 swiglu; 24x%dx%d" % (context.device, inner, hidden)
+    json.dump({"format": "heptane-tuned/1", "choices": {key: {
+        "scheme": "strassen", "plan": "tile_n=128", "settings": "cut=0", "unchained": True, "ms": 1.0, "trivial_ms": 2.0}}}, file)
+tuned = layers.MLP(context, memory, hidden, inner, **names)
+assert [choice.rows for choice in tuned.choices[:4]] == [16, 24, 32, 64]
+assert tuned.choices[1].tuned and tuned.choices[1].scheme == "strassen" and len(tuned.prepared) == 3
+forced = layers.MLP(context, memory, hidden, inner, scheme="textbook", threshold=24, **names)
+assert [(choice.scheme, choice.rows) for choice in forced.choices[-2:]] == [("trivial", 23), ("textbook", layers.MOST_ROWS)]
+rows = 18
+x, c, overflow = matrix(rows, hidden), context.alloc(2 * rows * hidden), context.alloc(4)
+normed = [[v * w / math.sqrt(sum(u * u for u in row) / hidden + 1e-6) for v, w in zip(row, norm[0])] for row in x]
+act = [[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(product(normed, gate), product(normed, up))]
+for name, layer in (("default", chosen), ("tuned", tuned)):
+    context.fill(overflow, 0, 4)
+    layer.run(rows, x=put(context, x), c=c, overflow=overflow)
+    check("mlp, %d rows, %s" % (rows, name), error(context, c, product(act, down)), 4e-3)
+del chosen, tuned, forced, layer
 
 # errors say what and why
 for wrong in (lambda: heptane.Op(context, "/nonexistent"), lambda: heptane.Context("nonsense"),

@@ -56,6 +56,8 @@ static void test_compile(void **state) {
     compile(&fixture_seven, types[1], "", "activation=geglu,rounding=twice,bias=yes,sums=f32");
     compile(&fixture_eight, types[2], "tile_n=128,stages=5", "activation=relu_squared,sums=bf16");
     compile(&fixture_trivial, types[1], "tile_n=64,cluster=1", "activation=silu,bias=yes");
+    compile(&fixture_trivial, types[0], "turned=16,tile_n=128,cluster=1,stages=11", "activation=silu");
+    compile(&fixture_trivial, types[0], "turned=192,tile_n=128,cluster=1,stages=5", "activation=swiglu");
     compile(fixture_textbook(3, 3, 3), types[0], "", "activation=geglu_tanh");
     compile(fixture_textbook(4, 4, 4), types[0], "", "sums=f32");
 }

@@ -5,10 +5,15 @@ A layer never allocates on its own: `memory` gives it device memory. It is an ob
   workspace(key, size, zero, stream) -> address     memory that may be shared by calls on one stream
 """
 import collections
+import hashlib
+import json
+import os
 
 from . import runtime
 
-REMEMBERED = 64  # bound calls that a layer keeps, by shape and addresses
+NOT_FOUND = 11       # status of heptane/status.h
+MOST_ROWS = 1 << 20  # more are computed as so many are
+REMEMBERED = 64      # bound calls that a layer keeps, by shape and addresses
 
 
 class OwnMemory:
@@ -36,24 +41,59 @@ class OwnMemory:
             self.context.free(address)
 
 
-class _Layer:
-    """An op for each way to compute; `small` for few rows (the trivial scheme), `large` for many."""
+def _layout(folder):
+    """What the prepared weights of an operation folder depend on: folders that agree in it can share them."""
+    with open(os.path.join(folder, "op.json")) as file:
+        op = json.load(file)
+    text = [op["scheme"]["hash"], str(op["options"]["tune"].get("tile_n"))]
+    for name in sorted({step["package"] for step in op["steps"] if step["phase"] == "prepare"}):
+        with open(os.path.join(folder, name, "kernel.cu")) as file:
+            text.append(file.read())
+    return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
-    def __init__(self, context, memory, sizes, ops, threshold):
-        self.context, self.memory, self.sizes, self.threshold = context, memory, sizes, threshold
-        self.ops = ops                      # {"small": Op, "large": Op}
-        self.prepared = {name: {} for name in ops}
+
+class _Layer:
+    """The ways to compute a layer, by number of rows. Weights are prepared once for every layout that one of them needs; kernels
+    are compiled (or fetched from the cache) when the first call needs them."""
+
+    def __init__(self, context, memory, sizes, choices, folder):
+        self.context, self.memory, self.sizes = context, memory, sizes
+        self.choices = choices              # Choices in the order of their rows; the last holds for all more
+        self.folders = [folder(choice) for choice in choices]
+        self.layouts = [_layout(path) for path in self.folders]
+        self.ops = {}                       # by folder
+        self.prepared = {}                  # by layout: {buffer: address}
         self.calls = collections.OrderedDict()
         self.constants, self.scalars = {}, {}
 
+    @property
+    def buffers(self):
+        """Names and roles of the operation's buffers, the same for all ways."""
+        return next(iter(self.ops.values())).buffers
+
+    def _op(self, number):
+        folder = self.folders[number]
+        if folder not in self.ops:
+            self.ops[folder] = runtime.Op(self.context, folder)
+        return self.ops[folder]
+
+    def _call(self, number, m, params=None):
+        """A call with all that does not depend on addresses. Parameters that a Choice names do not override the caller's."""
+        settings = dict(pair.split("=") for pair in self.choices[number].settings.split(",") if pair)
+        wanted = {**{name: int(value) for name, value in settings.items()}, **(params or {})}
+        return self._op(number).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
+
     def _prepare(self, weights, stream):
-        for name, op in self.ops.items():
-            call = op.call().set(m=1, **self.sizes).scalars(**self.scalars)
+        for number, layout in enumerate(self.layouts):
+            if layout in self.prepared:
+                continue
+            call, op = self._call(number, 1), self._op(number)
+            self.prepared[layout] = {}
             for buffer, role in op.buffers.items():
                 if role == "prepared":
                     size, zero = call.bytes(buffer)
-                    self.prepared[name][buffer] = self.memory.alloc(size, zero) if size else 0
-            self._fill(call, op, name, {**self.constants, **weights}, stream)
+                    self.prepared[layout][buffer] = self.memory.alloc(size, zero) if size else 0
+            self._fill(call, number, {**self.constants, **weights}, stream)
             for buffer, role in op.buffers.items():  # nothing is run: these are only named
                 if role == "output" and buffer != "overflow":
                     size, _ = call.bytes(buffer)
@@ -63,26 +103,33 @@ class _Layer:
                 call.give(x=self.memory.workspace("input", size, False, stream))
             call.bind().prepare(stream)
 
-    def _fill(self, call, op, name, given, stream):
+    def _fill(self, call, number, given, stream):
+        op = self._op(number)
         call.give(**{buffer: address for buffer, address in given.items() if buffer in op.buffers})
-        call.give(**self.prepared[name])
+        call.give(**self.prepared[self.layouts[number]])
         for buffer, role in op.buffers.items():
             if role == "workspace":
                 size, zero = call.bytes(buffer)
                 if size:
                     call.give(**{buffer: self.memory.workspace((buffer, zero), size, zero, stream)})
 
+    def number_for(self, m):
+        """Which of `choices` computes m rows."""
+        for number, choice in enumerate(self.choices):
+            if m <= choice.rows:
+                return number
+        return len(self.choices) - 1
+
     def run(self, m, stream=None, params=None, **addresses):
         """Launches on `stream`. `addresses`: the op's inputs and outputs by name (x, c, residual, sum, ...)."""
         if m < 1:
             raise ValueError("there must be at least one row")
-        name = "large" if m >= self.threshold and "large" in self.ops else "small"
-        key = (name, m, stream, tuple(sorted((params or {}).items())), tuple(sorted(addresses.items())))
+        number = self.number_for(m)
+        key = (number, m, stream, tuple(sorted((params or {}).items())), tuple(sorted(addresses.items())))
         call = self.calls.get(key)
         if call is None:
-            op = self.ops[name]
-            call = op.call().set(m=m, **self.sizes, **(params or {})).scalars(**self.scalars)
-            self._fill(call, op, name, {**self.constants, **addresses}, stream)
+            call = self._call(number, m, params)
+            self._fill(call, number, {**self.constants, **addresses}, stream)
             call.bind()
             self.calls[key] = call
             while len(self.calls) > REMEMBERED:
@@ -92,22 +139,49 @@ class _Layer:
         call.run(stream)
 
 
-def _ops(context, op, scheme, threshold, options):
-    def opened(name):
-        return runtime.Op(context, runtime.folder(op, name, context.target, **options))
-    ops = {"small": opened("trivial")}
-    if scheme != "trivial":
-        ops["large"] = opened(scheme)
-    return ops
+def _choices(context, op, types, n, k, scheme, threshold):
+    """The ways to compute an operation, by number of rows: `scheme` from `threshold` rows on and otherwise what was tuned or is the
+    default; without either, all as tuned or by default."""
+    choices, m = [], 1
+    while m <= MOST_ROWS and (threshold is None or m < threshold):
+        choice = context.choose(op, types, m, n, k)
+        m = choice.rows + 1
+        if threshold is not None and choice.scheme != "trivial":
+            choice = choice._replace(scheme="trivial", plan="", settings="", unchained=False)
+        elif scheme and not choice.tuned and choice.scheme != "trivial":
+            choice = choice._replace(scheme=scheme, plan="", settings="", unchained=False)
+        if choices and choices[-1][:4] == choice[:4]:
+            choices.pop()
+        choices.append(choice)
+    if threshold is not None:
+        if choices:
+            choices[-1] = choices[-1]._replace(rows=threshold - 1)
+        choices.append(runtime.Choice(scheme or "seven-write", rows=MOST_ROWS))
+    return choices
+
+
+def _finder(context, op, options):
+    """From a Choice to its folder. Where only some were shipped and there is no command to make more, the plain ones do."""
+    def folder(choice):
+        more = {"plan": choice.plan, "chain": "none" if choice.unchained else ""}
+        try:
+            return runtime.folder(op, choice.scheme, context.target, **{**options, **more})
+        except runtime.Error as error:
+            if error.code != NOT_FOUND or not (choice.plan or choice.unchained):
+                raise
+            return runtime.folder(op, choice.scheme, context.target, **options)
+    return folder
 
 
 class Linear(_Layer):
     """C = X W^T + bias, W as models store it: out x in."""
 
-    def __init__(self, context, memory, inputs, outputs, weight, bias=0, type="f16", forms="f16", scheme="seven-write",
-                 threshold=4096, stream=None):
-        ops = _ops(context, "gemm", scheme, threshold, {"in_type": type, "forms": forms, "out_type": type})
-        super().__init__(context, memory, {"n": outputs, "k": inputs}, ops, threshold)
+    def __init__(self, context, memory, inputs, outputs, weight, bias=0, type="f16", forms="f16", scheme=None, threshold=None,
+                 stream=None):
+        types = " ".join((type, type, type, forms, "NT"))
+        options = {"in_type": type, "forms": forms, "out_type": type}
+        super().__init__(context, memory, {"n": outputs, "k": inputs},
+                         _choices(context, "gemm", types, outputs, inputs, scheme, threshold), _finder(context, "gemm", options))
         self.constants = {"bias": bias} if bias else {}
         self.sizes["inplace_y"] = 0  # the weight itself is not needed after this
         self._prepare({"y": weight}, stream)
@@ -117,15 +191,17 @@ class MLP(_Layer):
     """C = down(activation(gate X', up X')), X' = rmsnorm(X + residual) or X."""
 
     def __init__(self, context, memory, hidden, inner, gate, up, down, norm=0, eps=1e-6, norm_offset=0.0, gate_bias=0, up_bias=0,
-                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once", type="f16", forms="f16", scheme="seven-write", threshold=1536,
-                 stream=None):
+                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once", type="f16", forms="f16",
+                 scheme=None, threshold=None, stream=None):
         settings = ["activation=" + activation, "rounding=" + rounding]
         if not norm:
             settings.append("norm=none")
         if up_bias:
             settings.append("bias=yes")
         options = {"in_type": type, "forms": forms, "out_type": type, "with": ",".join(settings)}
-        super().__init__(context, memory, {"hidden": hidden, "inner": inner}, _ops(context, "mlp", scheme, threshold, options), threshold)
+        types = " ".join((type, type, type, forms, activation))
+        super().__init__(context, memory, {"hidden": hidden, "inner": inner},
+                         _choices(context, "mlp", types, inner, hidden, scheme, threshold), _finder(context, "mlp", options))
         self.constants = {name: address for name, address in
                           {"norm": norm, "gate_bias": gate_bias, "up_bias": up_bias, "down_bias": down_bias}.items() if address}
         first, second = weight_scales  # powers of two that bring the weights into the range of their forms

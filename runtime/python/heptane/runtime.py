@@ -2,10 +2,11 @@
 
 The library is found as HEPTANE_LIBRARY, beside this package, in a build folder of the source tree, or on the loader's path.
 """
+import collections
 import ctypes
+import hashlib
 import os
 import subprocess
-import hashlib
 
 _here = os.path.dirname(os.path.abspath(__file__))
 
@@ -27,6 +28,11 @@ class _ContextInfo(ctypes.Structure):
                 ("memory_bytes", ctypes.c_int64)]
 
 
+class _Choice(ctypes.Structure):
+    _fields_ = [("scheme", ctypes.c_char * 128), ("plan", ctypes.c_char * 128), ("settings", ctypes.c_char * 128),
+                ("unchained", ctypes.c_bool), ("tuned", ctypes.c_bool), ("rows", ctypes.c_int64)]
+
+
 _P, _S, _U64, _I64, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_size_t
 _E = ctypes.POINTER(_Error)
 _SIGNATURES = {  # name: arguments before the error, which all of these take last
@@ -36,6 +42,7 @@ _SIGNATURES = {  # name: arguments before the error, which all of these take las
     "hpt_device_download": [_P, _P, _U64, _SIZE],
     "hpt_device_fill": [_P, _U64, ctypes.c_int, _SIZE, _P],
     "hpt_device_synchronize": [_P, _P],
+    "hpt_choose": [ctypes.POINTER(_Choice), _P, _S, _S, _I64, _I64, _I64],
     "hpt_op_open": [ctypes.POINTER(_P), _P, _S],
     "hpt_call_create": [ctypes.POINTER(_P), _P],
     "hpt_call_set_param": [_P, _S, _I64],
@@ -113,6 +120,12 @@ class Context:
         library().hpt_context_describe(self._handle, ctypes.byref(info))
         self.backend, self.device, self.target, self.sms = info.backend.decode(), info.device.decode(), info.target.decode(), info.sms
 
+    def choose(self, op, types, m, n, k):
+        """What is fastest for m rows as far as is known (hpt_choose): a Choice."""
+        c = _Choice()
+        _check("hpt_choose", ctypes.byref(c), self._handle, _bytes(op), _bytes(types), m, n, k)
+        return Choice(c.scheme.decode(), c.plan.decode(), c.settings.decode(), c.unchained, c.tuned, c.rows)
+
     def alloc(self, size):
         address = _U64()
         _check("hpt_device_alloc", self._handle, ctypes.byref(address), size)
@@ -135,6 +148,11 @@ class Context:
 
     def synchronize(self, stream=None):
         _check("hpt_device_synchronize", self._handle, stream)
+
+
+# A way to compute an operation: scheme and plan of its kernels, parameters of the call ("cut=0"), whether without chaining; whether it
+# was measured on this device; and up to how many rows it holds.
+Choice = collections.namedtuple("Choice", "scheme plan settings unchained tuned rows", defaults=("", "", False, False, 0))
 
 
 class Op:

@@ -104,7 +104,7 @@ def _run(module, x):
     out = torch.empty(rows.shape[0], module.outputs, dtype=x.dtype, device=x.device)
     if rows.shape[0]:
         addresses = {"x": rows.data_ptr(), "c": out.data_ptr()}
-        if "overflow" in module.layer.ops["small"].buffers:
+        if "overflow" in module.layer.buffers:
             addresses["overflow"] = module.overflow.data_ptr()
         module.layer.run(rows.shape[0], _stream(x), **addresses)
     return out.reshape(*x.shape[:-1], module.outputs)
@@ -124,7 +124,7 @@ class Linear(_Module):
     """A linear layer with a prepared weight, in place of torch.nn.Linear for inference."""
 
     @classmethod
-    def from_torch(cls, weight, bias=None, scheme="seven-write", forms=None, threshold=4096):
+    def from_torch(cls, weight, bias=None, scheme=None, forms=None, threshold=None):
         context, memory = _device(weight)
         outputs, inputs = weight.shape
         type = _types[weight.dtype]
@@ -140,7 +140,7 @@ class MLP(_Module):
 
     @classmethod
     def from_torch(cls, gate, up, down, norm=None, eps=1e-6, norm_offset=0.0, gate_bias=None, up_bias=None, down_bias=None,
-                   activation="swiglu", rounding="once", scheme="seven-write", forms=None, threshold=1536):
+                   activation="swiglu", rounding="once", scheme=None, forms=None, threshold=None):
         context, memory = _device(up)
         inner, hidden = up.shape
         type = _types[up.dtype]

@@ -5,6 +5,7 @@ local shape = use("kernels/forms/shape")
 
 local function make(context)
   local plan, operand, s = context.plan, context.operand, shape(context)
+  local row_unit = operand.rows_contiguous and 64 or 16 -- what is transposed is transposed by 64 x 64
   local tiles = operand.rows_contiguous and "(block_rows / 64) * (block_k / 64) * batch"
     or string.format("ceil_div(part_rows * (block_k / %d) * batch, %d)", s.width, s.threads)
   local args, buffers = {K.pointer("source")}, {{name = "source", type = operand.type, role = "in"}}
@@ -33,7 +34,8 @@ local function make(context)
     let = {{"ctas", tiles}},
     require = {
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},
-      {that = "block_rows % 64 == 0 && block_k % 64 == 0", message = "the block's sizes must be multiples of 64"},
+      {that = string.format("block_rows %% %d == 0 && block_k %% 64 == 0", row_unit),
+       message = string.format("the block's sizes must be multiples of %d rows and 64 along K", row_unit)},
       {that = "forms <= " .. #operand.slots, message = "there are only " .. #operand.slots .. " forms"},
       {that = "ctas * " .. s.threads .. " < 4294967296 && block_rows * batch < 4294967296 && block_rows * " .. operand.rows .. " < 2147483648 && block_k * " .. operand.cols .. " < 2147483648",
        message = "the matrix is too large for one launch"},
