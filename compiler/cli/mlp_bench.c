@@ -15,7 +15,7 @@ typedef struct mlp_bench {
     const char *sizes, *settings, *baseline_type, *out_file;
     int64_t device, seed, hidden, inner;
     double load, alone;
-    bool json, unchained, parts;
+    bool json, unchained, parts, chosen;
     hpt_source_options source;
     hpt_context *context;
     hpt_meter *meter;
@@ -39,6 +39,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
          "the other pipeline computes in f16 or bf16 (default: our input type)", 0, 0},
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=N,...", "further parameters of the operation (cut=2)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
+        {"chosen", 0, HPT_OPTION_FLAG, &b->chosen, NULL,
+         "also what a layer takes for each size: as `heptane tune --op mlp` has found, else a default", 0, 0},
         {"parts", 0, HPT_OPTION_FLAG, &b->parts, NULL, "also the time of each kernel by itself", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
         {"alone", 0, HPT_OPTION_REAL, &b->alone, "S", "seconds timed alone (default 0.2; 0: not)", 0, 0},
@@ -70,7 +72,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
             status = hpt_variant_parse(v, argv[i], error);
             v->unchained = unchained != 0;
         }
-    if (first == argc) status = hpt_variant_parse(&b->variants[b->variant_count++], "seven-write", error);
+    if (first == argc)
+        status = hpt_variant_parse(&b->variants[b->variant_count++], b->chosen ? "trivial" : "seven-write", error);
     if (status != HPT_OK) return status;
     return hpt_tokens_parse(b->size, &b->size_count, MOST_SIZES, b->sizes ? b->sizes : "8192", error);
 }
@@ -240,6 +243,27 @@ done:
     return status;
 }
 
+/* The variant that hpt_choose names for this size. */
+static hpt_status bench_chosen(mlp_bench *b, field *f, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_mlp_shape *s = &f->data.shape;
+    hpt_choice choice;
+    hpt_variant v = {0};
+    char types[64];
+    hpt_mlp_types(types, sizeof types, b->variants[0].op);
+    HPT_TRY(hpt_choose(&choice, b->context, "mlp", types, s->m, s->inner, s->hidden, error));
+    memcpy(v.name, choice.scheme, sizeof choice.scheme);
+    memcpy(v.plan, choice.plan, sizeof choice.plan);
+    v.unchained = choice.unchained;
+    HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
+    HPT_TRY(bench_variant(b, f, &v, error));
+    json_t *row = json_array_get(b->rows, json_array_size(b->rows) - 1);
+    json_object_set_new(row, "chosen", json_string(choice.tuned ? "tuned" : "default"));
+done:
+    if (v.op) hpt_variant_close(&v);
+    return status;
+}
+
 static hpt_status bench_size(mlp_bench *b, field *f, int64_t m, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: data and reference ...", m);
@@ -249,6 +273,7 @@ static hpt_status bench_size(mlp_bench *b, field *f, int64_t m, hpt_error *error
                     "Interrupted; the rows so far stand.");
         HPT_TRY(bench_variant(b, f, &b->variants[i], error));
     }
+    if (b->chosen) HPT_TRY(bench_chosen(b, f, error));
 done:
     return status;
 }

@@ -54,6 +54,15 @@ assert all(row["ratio"] > 0 and len(row["parts_ms"]) == 3 for row in rows)
 PY
 fi
 
+if [ -e "$HEPTANE_LIBCUDA" ]; then # what a layer takes: by default turned roles for few tokens
+  json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,2000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
+  python3 - "$json" <<'PY' || fail "bench --chosen: $json"
+import json, sys
+rows = [row for row in json.loads(sys.argv[1])["rows"] if row.get("chosen") == "default"]
+assert [row["scheme"] for row in rows] == ["trivial", "seven-write"] and rows[0]["plan"].startswith("turned=16,"), rows
+PY
+fi
+
 # refused, with the reason
 message=$("$HEPTANE" bench --op mlp @tile_n=64 2>&1) && fail "a plan without a scheme was taken"
 [[ $message == *"SCHEME@NAME=INTEGER"* ]] || fail "$message"

@@ -2,8 +2,9 @@
 """The MLP block on a GPU: correctness at odd sizes, then times against cuBLAS with fused norm and activation kernels.
 
   tests/device/mlp.py                          checks, then the table of sizes; mlp.jsonl and mlp.md are written
-  tests/device/mlp.py --check --bench          parts, any of --check --bench --small --rank --unchained
+  tests/device/mlp.py --check --bench          parts, any of --check --bench --small --any --rank --unchained
   tests/device/mlp.py --small                  T = 1 ... 1024: plans of the trivial scheme and seven-write; mlp-small.*
+  tests/device/mlp.py --any                    what a layer takes (tuned or default) at any T; `heptane tune --op mlp` before it
   tests/device/mlp.py --rank --unchained       controls: rank 8 through the same kernels, the schedule without chaining
   tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
 
@@ -49,6 +50,8 @@ SMALL = {  # sizes: scheme and plan
 PARTS = {  # suffix of the file; sizes: schemes (None: as given); further words
     "bench": ("", None, []),
     "small": ("-small", SMALL, ["--load", "0.1", "--alone", "0"]),
+    "any": ("-any", {"1,3,8,16,24,32,48,64,100,128,160,192,256,300,384,512,700,1024,1400,1536,2000,3000,4096": []},
+            ["--chosen", "--load", "0.1", "--alone", "0"]),
     "rank": ("-rank", {"2048,4096,8192,16384,32768": ["seven-write", "textbook"]}, []),
     "unchained": ("-unchained", {"2048,8192,16384": ["seven-write"]}, ["--unchained"]),
 }
@@ -117,7 +120,7 @@ def table(rows):
     for r in rows:
         parts = ", ".join("%s %.4f" % item for item in r.get("parts_ms", {}).items())
         lines.append("| %d | %d | %d | %s%s | %s | %s | %.4f | %.4f | %.3f | %s | %.2e | %.2e | %s |" % (
-            r["hidden"], r["intermediate"], r["m"], r["scheme"], "" if r["ok"] else " NOT OK", r["plan"], r["chain"], r["ms"],
+            r["hidden"], r["intermediate"], r["m"], r["scheme"], "" if r["ok"] else " NOT OK", r["plan"] + " (%s)" % r["chosen"] if "chosen" in r else r["plan"], r["chain"], r["ms"],
             r["baseline_ms"], r["ratio"], "%.3f" % r["ratio_own"] if r["ratio_own"] else "", r["rel_error"] or 99,
             r["baseline_rel_error"] or 99, parts))
     return "\n".join(lines) + "\n"
