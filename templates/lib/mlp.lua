@@ -21,7 +21,7 @@ function M.open(context)
   b.settings = settings.choose(context.settings)
   b.tune = tune.choose(product.tune, context.overrides)
   b.fused = setmetatable({variant = fused, tune = b.tune, settings = b.settings}, {__index = context})
-  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true, onto = product.onto}, {__index = context})
+  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context})
   b.row = fused.activation(b.settings)
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
@@ -179,9 +179,7 @@ function M.down(b, act_role)
   M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
   local line = 16 // element
   M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
-  -- what is added: by the product itself where it can, else by the finishing pass, which also goes to a C that is not aligned
-  local onto = b.product.onto
-  M.let(b, "direct", onto and "c_aligned" or "c_aligned && !has_down_bias && !has_add")
+  M.let(b, "direct", "c_aligned && !has_down_bias && !has_add")
   M.let(b, "ldt", "round_up(hidden, 64)")
   M.buffer(b, "product", "workspace", plan.c_type, string.format("direct ? 0 : %d * m * ldt", element), "direct")
   M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
@@ -189,21 +187,15 @@ function M.down(b, act_role)
   M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
   M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")
   for _, direct in ipairs({true, false}) do
-    local bind = {
+    O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = {
       ax = "act_forms", by = "down_forms", c = direct and "c" or "product", sync = "sync", m = "m", n = "hidden", k = "inner", batch = 1,
       block_m = "block_m", block_n = "block_o", block_k = "block_i", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1,
       ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
-    }
-    if onto then
-      bind.bias, bind.add, bind.ld_add = "down_bias", "add", "ld_add"
-      bind.add_aligned = string.format("(!has_down_bias || align_down_bias %% 16 == 0) && (!has_add || (align_add %% 16 == 0 && ld_add %% %d == 0))", line)
-    end
-    O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = bind})
+    }})
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
-    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0,
-    with_bias = onto and 0 or "has_down_bias", with_residual = onto and 0 or "has_add",
+    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
     alpha = 1, beta = 0,
   }})
 end

@@ -136,24 +136,6 @@ for name, layer in (("default", chosen), ("tuned", tuned)):
     check("mlp, %d rows, %s" % (rows, name), error(context, c, product(act, down)), 4e-3)
 del chosen, tuned, forced, layer
 
-# a bias and a matrix are added to the result: in place and not, rows that are not aligned, several tiles for a CTA, a last wave that is
-# cut; few rows and the trivial scheme, or seven-write
-def block(x, gate, up, down):
-    return product([[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(product(x, gate), product(x, up))], down)
-
-
-for hidden, inner, rows, threshold, cut, ld, in_place in ((40, 24, 1, None, 0, 41, False), (1300, 72, 5, None, 0, 1300, True),
-                                                          (600, 2050, 3, None, 1, 600, False), (600, 72, 5, 1, 0, 600, True)):
-    gate, up, down = matrix(inner, hidden, hidden ** -0.5), matrix(inner, hidden, hidden ** -0.5), matrix(hidden, inner, inner ** -0.5)
-    bias, x, more = matrix(1, hidden), matrix(rows, hidden), matrix(rows, ld)
-    layer = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), down_bias=put(context, bias),
-                       threshold=threshold)
-    add = put(context, more)
-    c = add if in_place else context.alloc(2 * rows * hidden)
-    layer.run(rows, params={"ld_add": ld, "cut": cut}, x=put(context, x), add=add, c=c)
-    want = [[v + b + a for v, b, a in zip(row, bias[0], added)] for row, added in zip(block(x, gate, up, down), more)]
-    check("added, %d x %d x %d%s" % (rows, hidden, inner, ", in place" if in_place else ""), error(context, c, want), 2e-3)
-
 # errors say what and why
 for wrong in (lambda: heptane.Op(context, "/nonexistent"), lambda: heptane.Context("nonsense"),
               lambda: layers.MLP(context, memory, hidden, inner, 0, 0, 0, activation="none")):

@@ -33,9 +33,8 @@ end
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
--- context.onto: the product is added to a bias and a matrix, if they are given; only variants that say so can.
 function M.make(context, template, g)
-  local plan, sink, onto = context.plan, context.sink, context.onto or false
+  local plan, sink = context.plan, context.sink
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, not given and g.beside or nil
@@ -89,11 +88,6 @@ function M.make(context, template, g)
     add(buffers, table.unpack(sink.buffers))
     add(params, table.unpack(sink.params))
   end
-  if onto then -- a struct of the kernel, member by member
-    add(args, K.pointer("c"), K.pointer("bias"), K.pointer("add"), K.i64("ldc"), K.i64("ld_add"), K.i32("add_aligned"))
-    add(buffers, {name = "bias", type = plan.c_type, role = "in"}, {name = "add", type = plan.c_type, role = "in"})
-    add(params, "ld_add", "add_aligned")
-  end
 
   local function multiple(buffer, what, elements)
     return {that = string.format("%s %% %d == 0", what, elements),
@@ -145,7 +139,7 @@ function M.make(context, template, g)
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, sink = sink, onto = onto, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end

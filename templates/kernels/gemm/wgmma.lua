@@ -29,9 +29,9 @@ end
 
 -- Registers per thread after setmaxnreg: of the warpgroup that moves data, of the two that multiply. A CTA has what it was
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
-local function registers(context, beside, busy, threads)
+local function registers(context, beside, sink, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = beside and (#beside.used > 6 and 128 or 120) or busy and 104 or 72
+  local few = beside and (#beside.used > 6 and 128 or 120) or sink and 104 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
@@ -63,14 +63,14 @@ local function geometry(context)
   g.weights_first = g.turned and context.forms_given or false -- few rows wait for the weight above all
   g.brought = math.max(1, BROUGHT_BYTES // (g.b_bytes // t.cluster))
   for name, value in pairs(boxes(t, element)) do g[name] = value end
-  g.few_registers, g.many_registers = registers(context, g.beside, context.sink or context.onto, g.threads)
+  g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
 end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true, onto = true, tile_m = tile_m,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true, tile_m = tile_m,
   make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
