@@ -37,6 +37,28 @@ static char *short_name(hpt_arena *arena, const char *name) {
     return copy;
 }
 
+/* Adding blocks up in bf16 costs more accuracy than all else; f16 takes no more memory, and what it is made of fits
+ * f16. */
+static hpt_type sums_default(const hpt_plan_request *request, bool gemm) {
+    return gemm && request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
+}
+
+static hpt_status sums_option(hpt_type *out, const hpt_plan_request *request, const hpt_emit_options *options,
+                              hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const char *op = or_default(options->op, "gemm");
+    const bool gemm = strcmp(op, "gemm") == 0;
+    const hpt_schedule *s = request->schedule;
+    *out = sums_default(request, gemm);
+    if (options->sums) {
+        HPT_FAIL_IF(!gemm, HPT_USAGE, "--sums", "It is for the operation gemm; %s can have --with sums=TYPE.", op);
+        HPT_TRY(type_option(out, options->sums, "--sums", true, error));
+    }
+    if (s->writes == s->n * s->p) *out = request->c; /* nothing is added up */
+done:
+    return status;
+}
+
 hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -58,6 +80,9 @@ hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const 
     HPT_TRY(type_option(&request.forms, or_default(options->forms, "f16"), "--forms", false, error));
     HPT_TRY(type_option(&request.c, or_default(options->out_type, in), "--out-type", true, error));
     request.y = request.x;
+    hpt_type sums;
+    HPT_TRY(sums_option(&sums, &request, options, error));
+    request.sums = &sums;
     hpt_row *u = hpt_arena_alloc(arena, rank, sizeof *u), *v = hpt_arena_alloc(arena, rank, sizeof *v);
     HPT_FAIL_NO_MEMORY(u && v ? u : NULL);
     for (int32_t r = 0; r < (int32_t)rank; r++) {

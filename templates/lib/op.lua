@@ -25,7 +25,7 @@ function M.scheme(plan)
 end
 
 function M.types(plan)
-  return {x = plan.x.type, y = plan.y.type, c = plan.c_type, forms = plan.forms_type}
+  return {x = plan.x.type, y = plan.y.type, c = plan.c_type, forms = plan.forms_type, sums = plan.sums_type}
 end
 
 function M.param(name, help, min, default) return {name = name, help = help, min = min, default = default} end

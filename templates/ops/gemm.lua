@@ -77,8 +77,8 @@ local function buffers(plan, y_plain)
     matrix("residual", "input", plan.c_type, "batch", "m", "ldr", "n", "stride_r", 1),
     forms("y_forms", "prepared", "y", "block_n"),
     forms("x_forms", "workspace", "x", "block_m"),
-    {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
-     bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
+    {name = "product", role = "workspace", type = plan.sums_type, optional = "direct", zero = false,
+     bytes = string.format("direct ? 0 : %d * batch * m * ldt", K.bytes[plan.sums_type])},
     {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, 
      bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", 1 + plan.scheme.n * plan.scheme.p)},
   }
@@ -134,6 +134,7 @@ end
 
 return function(context)
   local plan, own, files = context.plan, O.gemm_context(context), {}
+  own.plan = setmetatable({c_type = plan.sums_type}, {__index = plan})
   local variant, element = own.variant, K.bytes[context.plan.c_type]
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
@@ -148,7 +149,7 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
-    {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"direct", (plan.sums_type == plan.c_type and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
