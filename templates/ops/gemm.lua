@@ -1,6 +1,6 @@
 -- gemm: C = alpha X Y + beta C + bias + residual, X is M x K, Y is K x N, with batches.
 -- prepare: the forms of Y, kept by the caller. run: the forms of X, the product, and if needed a finishing pass.
-local K, O = use("lib/kernel"), use("lib/op")
+local K, O, P = use("lib/kernel"), use("lib/op"), use("kernels/gemm/package")
 
 local function params(plan)
   local P = O.param
@@ -57,7 +57,7 @@ local function operand_lets(plan, operand, in_place, condition)
   return lets
 end
 
-local function buffers(plan, y_plain)
+local function all_buffers(plan, y_plain)
   local element = K.bytes[plan.c_type]
   local function matrix(name, role, type, batch, rows, ld, columns, stride, optional)
     return {name = name, role = role, type = type, optional = optional, zero = false,
@@ -79,13 +79,13 @@ local function buffers(plan, y_plain)
     forms("x_forms", "workspace", "x", "block_m"),
     {name = "product", role = "workspace", type = plan.sums_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", K.bytes[plan.sums_type])},
-    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, 
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true,
      bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", 1 + plan.scheme.n * plan.scheme.p)},
   }
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(plan, x_plain, y_plain, beside, early)
+local function product_steps(plan, x_plain, y_plain, beside, early, deliver)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
@@ -99,6 +99,7 @@ local function product_steps(plan, x_plain, y_plain, beside, early)
           bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
         if early then bind.early = "early" end
+        if deliver then bind.sums, bind.as_sums = "sums", direct and 0 or 1 end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
         local function operand(s, plain, in_place, map, computed)
@@ -134,8 +135,9 @@ end
 
 return function(context)
   local plan, own, files = context.plan, O.gemm_context(context), {}
-  own.plan = setmetatable({c_type = plan.sums_type}, {__index = plan})
-  local variant, element = own.variant, K.bytes[context.plan.c_type]
+  local variant, element = own.variant, K.bytes[plan.c_type]
+  own.plan = setmetatable({c_type = plan.sums_type}, {__index = plan}) -- of which this is all that is written, unless it delivers C
+  if plan.sums_type ~= plan.c_type and K.bytes[plan.sums_type] == 2 and element == 2 then own.deliver = {type = plan.c_type} end
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
   O.package(files, "finish", "finish", context)
@@ -149,7 +151,7 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
-    {"direct", (plan.sums_type == plan.c_type and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"direct", ((plan.sums_type == plan.c_type or own.deliver) and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
@@ -164,7 +166,7 @@ return function(context)
   local early = beside and variant.starts_early
   if early then O.append(let, {"early", "beside && " .. step_x.when}) end
   local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"), step_x}
-  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early)) do O.append(steps, step) end
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early, own.deliver)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
@@ -172,11 +174,17 @@ return function(context)
             with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
   })
 
+  local buffers = all_buffers(plan, y_plain)
+  if own.deliver then
+    O.append(buffers, {name = "sums", role = "workspace", type = plan.sums_type, optional = 0, zero = false,
+                       bytes = P.sums_bytes(plan.scheme, plan.sums_type, own.tune.tile_n, 2)})
+  end
+
   files["op.json"] = {
     format = "heptane-op/1", op = "gemm", scheme = O.scheme(plan), target = context.target.name, types = O.types(plan),
     options = {trans_x = plan.x.rows_contiguous, trans_y = not plan.y.rows_contiguous, chain = plan.chain.method, tune = own.tune},
     params = params(plan), scalars = {{name = "alpha", default = 1.0}, {name = "beta", default = 0.0}}, let = let,
-    require = requirements(plan), buffers = buffers(plan, y_plain), steps = steps,
+    require = requirements(plan), buffers = buffers, steps = steps,
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
                 bound = plan.numerics.bound, note = "Bound and expectation are relative Frobenius errors for N(0,1) data."},
   }

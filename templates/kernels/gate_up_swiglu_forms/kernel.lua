@@ -1,7 +1,6 @@
 -- The product by gate and up, the activation, and the forms of the activations for the next product, in one kernel: the gemm
 -- kernel with another sink. See README.md of this folder.
-local K, activations = use("lib/kernel"), use("kernels/gate_up_swiglu_forms/activations")
-local TILE_M = 128 -- rows of a CTA's tile
+local K, P, activations = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gate_up_swiglu_forms/activations")
 
 local function make(context, gemm, workers)
   local plan, settings, t = context.plan, context.settings, context.tune
@@ -22,7 +21,7 @@ local function make(context, gemm, workers)
     title = string.format("gate_up_swiglu_forms: activations of X W by a schedule of %d products, as the next product's forms", #plan.steps),
     work = "Make activations of a tile's sums, and their forms, while the next tile is multiplied.",
     template = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl",
-    rows = blocks * TILE_M, workers = workers,
+    workers = workers,
     values = {operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk, gated = row.gated,
               value = row.value, bias = bias, type = plan.x.type},
     parameters = ", const u8 *sums, u16 *forms, u32 *overflow, float scale, int inner, int block_i" ..
@@ -33,7 +32,6 @@ local function make(context, gemm, workers)
     buffers = {{name = "act", type = plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
     scalars = {{name = "scale", type = "f32"}},
     params = {"inner", "block_i"},
-    let = {{"sums_tiles", "3 * ctas"}},
     require = {
       {that = string.format("batch == 1 && block_i * %d == block_n && block_i %% 64 == 0 && inner >= 1 && inner <= %d * block_i", t.tile_n // active, scheme.n),
        message = "the blocks of the activations do not fit those of the product"},
@@ -56,8 +54,7 @@ local function variant(gemm, workers)
     activation = function(settings) return activations[settings.activation] end,
     -- bytes of the CTAs' memories for sums
     sums_bytes = function(context)
-      local s = context.plan.scheme
-      return string.format("%d * max(sms, 2)", 3 * s.n * s.p * TILE_M * context.tune.tile_n * K.bytes[context.settings.sums])
+      return P.sums_bytes(context.plan.scheme, context.settings.sums, context.tune.tile_n, 3)
     end,
   }
 end

@@ -1,6 +1,7 @@
 -- The package around a product kernel: tensor maps, parameters, rules and launch, the same for every kind of tensor core.
 local K = use("lib/kernel")
 local M = {}
+local TILE_M = 128 -- rows of a CTA's tile
 
 -- Completes a geometry: where the schedule's tables go, and whether all fits.
 function M.finish(context, g)
@@ -9,7 +10,7 @@ function M.finish(context, g)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 8 +
+  local table_bytes = #plan.steps * 24 + #plan.fills * (context.deliver and 12 or 8) + #plan.targets * 8 +
     #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
@@ -33,8 +34,10 @@ end
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
+-- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
+-- something of the sums' type, as_sums. The plan is then one that deliver.lua made.
 function M.make(context, template, g)
-  local plan, sink = context.plan, context.sink
+  local plan, sink, deliver = context.plan, context.sink, context.deliver or false
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, not given and g.beside or nil
@@ -59,20 +62,25 @@ function M.make(context, template, g)
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
   end
-  if sink then
-    local line = g.element * g.tile_n
-    add(args, K.matrix_map("sums", plan.c_type, g.tile_n, sink.rows, "sums_tiles", line, line * sink.rows, g.box_columns, g.box_rows, 0))
+  if sink or deliver then
+    local line, rows = g.element * g.tile_n, scheme.n * scheme.p * TILE_M
+    add(args, K.matrix_map("sums", plan.c_type, g.tile_n, rows, "sums_tiles", line, line * rows, g.box_columns, g.box_rows, 0))
     add(buffers, {name = "sums", type = plan.c_type, role = "inout"})
-  else
-    add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", g.element .. " * ldc",
+  end
+  if not sink then
+    add(args, K.matrix_map("c", deliver and deliver.type or plan.c_type, "n", "m", "batch", g.element .. " * ldc",
                            string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
-    add(buffers, {name = "c", type = plan.c_type, role = "out"})
+    add(buffers, {name = "c", type = deliver and deliver.type or plan.c_type, role = "out"})
     add(params, "ldc", "stride_c")
   end
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if deliver then
+    add(args, K.i32("as_sums"))
+    add(params, "as_sums")
+  end
   if beside then
     add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
     add(params, "beside_row")
@@ -122,10 +130,10 @@ function M.make(context, template, g)
     {"tiles_m", string.format("block_m / %d", g.cluster_m)},
     {"tiles_n", "block_n / " .. g.tile_n},
     {"cluster_tiles", "tiles_m * tiles_n * batch"},
-    {"clusters", sink and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
+    {"clusters", (sink or deliver) and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
     {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
-  if sink then add(let, table.unpack(sink.let)) end
+  if sink or deliver then add(let, {"sums_tiles", (sink and 3 or 2) .. " * ctas"}) end
   local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
     params = params, buffers = buffers, scalars = sink and sink.scalars or {}, args = args, require = require,
     let = let,
@@ -134,14 +142,19 @@ function M.make(context, template, g)
       block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
-                note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
+                note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. (deliver and ", the last one to " .. deliver.type or "") .. "."},
     plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.tile_n, g.tile_k}},
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, sink = sink, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, deliver = deliver, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
+end
+
+-- Bytes of the CTAs' memories for sums, `tiles` of each.
+function M.sums_bytes(scheme, type, tile_n, tiles)
+  return string.format("%d * max(sms, 2)", tiles * scheme.n * scheme.p * TILE_M * tile_n * K.bytes[type])
 end
 
 return M
