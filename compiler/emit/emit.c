@@ -37,23 +37,31 @@ static char *short_name(hpt_arena *arena, const char *name) {
     return copy;
 }
 
-/* Adding blocks up in bf16 costs more accuracy than all else; f16 takes no more memory, and what it is made of fits
- * f16. */
-static hpt_type sums_default(const hpt_plan_request *request, bool gemm) {
-    return gemm && request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
+/* Operations that add up blocks of C. */
+static bool writes_c(const char *op) {
+    static const char *const ops[] = {"gemm", "down", "mlp"};
+    for (size_t i = 0; i < HPT_COUNT(ops); i++)
+        if (strcmp(op, ops[i]) == 0) return true;
+    return false;
+}
+
+/* Adding blocks up in bf16 costs more accuracy than all else; f16 takes no more memory, and what it is made of
+ * fits f16. */
+static hpt_type sums_default(const hpt_plan_request *request) {
+    return request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
 }
 
 static hpt_status sums_option(hpt_type *out, const hpt_plan_request *request, const hpt_emit_options *options,
                               hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *op = or_default(options->op, "gemm");
-    const bool gemm = strcmp(op, "gemm") == 0;
     const hpt_schedule *s = request->schedule;
-    *out = sums_default(request, gemm);
-    if (options->sums) {
-        HPT_FAIL_IF(!gemm, HPT_USAGE, "--sums", "It is for the operation gemm; %s can have --with sums=TYPE.", op);
-        HPT_TRY(type_option(out, options->sums, "--sums", true, error));
-    }
+    *out = request->c;
+    HPT_FAIL_IF(options->sums && !writes_c(op), HPT_USAGE, "--sums",
+                "The operation %s writes no C, whose sums this is about.", op);
+    if (!writes_c(op)) goto done;
+    *out = sums_default(request);
+    if (options->sums) HPT_TRY(type_option(out, options->sums, "--sums", true, error));
     if (s->writes == s->n * s->p) *out = request->c; /* nothing is added up */
 done:
     return status;

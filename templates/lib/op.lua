@@ -1,5 +1,5 @@
 -- What operations have in common: making packages, sizes as formulas, op.json.
-local K, tune = use("lib/kernel"), use("lib/tune")
+local K, P, tune = use("lib/kernel"), use("kernels/gemm/package"), use("lib/tune")
 local M = {}
 
 -- A package's files under `folder`; `more` extends the context.
@@ -17,6 +17,22 @@ end
 function M.gemm_context(context)
   local variant = K.variant("gemm", context.target)
   return setmetatable({variant = variant, tune = tune.choose(variant.tune, context.overrides)}, {__index = context})
+end
+
+-- The context of a product whose output blocks are added up in plan.sums_type: that is the type of what it writes, C, or,
+-- where C has another type and it cannot deliver that, a workspace that is finished later. `delivers`: C is what it writes.
+function M.summing(context)
+  local plan = context.plan
+  local same, wide = plan.sums_type == plan.c_type, K.bytes[plan.sums_type] > 2 or K.bytes[plan.c_type] > 2
+  local own = setmetatable({plan = setmetatable({c_type = plan.sums_type}, {__index = plan})}, {__index = context})
+  own.deliver = not same and not wide and {type = plan.c_type} or false
+  own.delivers = same or not wide
+  return own
+end
+
+-- Bytes of the memory in which a delivering product keeps sums.
+function M.sums_bytes(product)
+  return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.tune.tile_n, 2)
 end
 
 function M.scheme(plan)

@@ -1,6 +1,6 @@
 -- gemm: C = alpha X Y + beta C + bias + residual, X is M x K, Y is K x N, with batches.
 -- prepare: the forms of Y, kept by the caller. run: the forms of X, the product, and if needed a finishing pass.
-local K, O, P = use("lib/kernel"), use("lib/op"), use("kernels/gemm/package")
+local K, O = use("lib/kernel"), use("lib/op")
 
 local function params(plan)
   local P = O.param
@@ -134,10 +134,8 @@ local function forms_step(operand, package, phase, buffer, part_rows)
 end
 
 return function(context)
-  local plan, own, files = context.plan, O.gemm_context(context), {}
+  local plan, own, files = context.plan, O.summing(O.gemm_context(context)), {}
   local variant, element = own.variant, K.bytes[plan.c_type]
-  own.plan = setmetatable({c_type = plan.sums_type}, {__index = plan}) -- of which this is all that is written, unless it delivers C
-  if plan.sums_type ~= plan.c_type and K.bytes[plan.sums_type] == 2 and element == 2 then own.deliver = {type = plan.c_type} end
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
   O.package(files, "finish", "finish", context)
@@ -151,7 +149,7 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
-    {"direct", ((plan.sums_type == plan.c_type or own.deliver) and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"direct", (own.delivers and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
@@ -177,7 +175,7 @@ return function(context)
   local buffers = all_buffers(plan, y_plain)
   if own.deliver then
     O.append(buffers, {name = "sums", role = "workspace", type = plan.sums_type, optional = 0, zero = false,
-                       bytes = P.sums_bytes(plan.scheme, plan.sums_type, own.tune.tile_n, 2)})
+                       bytes = O.sums_bytes(own)})
   end
 
   files["op.json"] = {
