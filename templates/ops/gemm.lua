@@ -154,7 +154,7 @@ return function(context)
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
   if beside then
-    local condition = "beside && batch == 1 && k % 8 == 0 && x_aligned"
+    local condition = "beside && batch == 1 && x_aligned"
     if x_plain then condition = condition .. " && x_in_place" end
     O.append(let, {"beside_row", condition .. " ? (beside > 1 ? 0 : " .. variant.first_rows(own) .. ") : block_m"})
   end

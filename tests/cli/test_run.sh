@@ -44,6 +44,9 @@ for target in sm_90a sm_100a; do
   delivered 4 seven-write --target $target -m 1024 -n 512 -k 2304 --set cut=2 --plan tile_n=128
   delivered - strassen --target $target -m 300 -n 200 -k 100 --batch 2 --alpha 0.5 --beta 2 --bias --residual
   delivered - seven-write --target $target -m 129 -n 65 -k 71
+  # rows that end inside a chunk of 16 bytes: idle warps make the forms all the same
+  run - seven-write --target $target -m 4603 -n 250 -k 123 --ldx 128 --ldc 256 --set beside=2
+  python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["launches"] == 1' "$folder/out" || fail "beside: $(cat "$folder/out")"
 done
 run 7 seven-write -m 512 -n 512 -k 256 --in-type bf16 --sums bf16
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16

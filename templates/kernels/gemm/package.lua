@@ -119,8 +119,8 @@ function M.make(context, template, g)
     add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
   end
   if beside then
-    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", g.tile_m),
-                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0)", g.tile_m),
+                  message = "forms can be made beside only for one matrix with rows that start at multiples of 16 bytes (ldx a multiple of 8), from a whole tile on"})
   end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
