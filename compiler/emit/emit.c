@@ -62,7 +62,8 @@ static hpt_status sums_option(hpt_type *out, const hpt_plan_request *request, co
     if (!writes_c(op)) goto done;
     *out = sums_default(request);
     if (options->sums) HPT_TRY(type_option(out, options->sums, "--sums", true, error));
-    if (s->writes == s->n * s->p) *out = request->c; /* nothing is added up */
+    const bool once = s->writes == s->n * s->p; /* nothing is added up */
+    if (once && *out == HPT_TYPE_F32) *out = sums_default(request);
 done:
     return status;
 }

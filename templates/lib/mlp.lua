@@ -177,9 +177,11 @@ function M.down(b, act_role)
   M.buffer(b, "c", "output", plan.c_type, c:format("c"))
   M.buffer(b, "down_bias", "input", plan.c_type, element .. " * hidden", 1)
   M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
+  local names = {sums = "down_sums", bias = "down_bias", residual = "add", ldr = "ld_add", stride_r = 0, alpha = 1, beta = 0,
+                 no_c = 1, plain = 1}
   local line = 16 // element
   M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
-  M.let(b, "direct", (b.product.delivers and "" or "0 && ") .. "c_aligned && !has_down_bias && !has_add")
+  M.let(b, "direct", O.direct(b.product, "c_aligned", names))
   M.let(b, "ldt", "round_up(hidden, 64)")
   M.buffer(b, "product", "workspace", plan.sums_type, string.format("direct ? 0 : %d * m * ldt", K.bytes[plan.sums_type]), "direct")
   if b.product.deliver then M.buffer(b, "down_sums", "workspace", plan.sums_type, O.sums_bytes(b.product)) end
@@ -193,7 +195,7 @@ function M.down(b, act_role)
       block_m = "block_m", block_n = "block_o", block_k = "block_i", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1,
       ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
     }
-    if b.product.deliver then bind.sums, bind.as_sums = "down_sums", direct and 0 or 1 end
+    if b.product.deliver then O.bind_delivery(bind, direct, names) end
     O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = bind})
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {

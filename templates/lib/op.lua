@@ -30,6 +30,22 @@ function M.summing(context)
   return own
 end
 
+-- Whether C is what the product writes, as a formula. `names`: of bias, residual, its leading dimension and its stride in the
+-- operation, and beta's formula `no_c`, non-zero where C is not read. A delivering product does more than one that is C already.
+function M.direct(product, aligned, names)
+  if not product.delivers then return "0" end
+  if not product.deliver then return string.format("%s && !has_%s && !has_%s && %s", aligned, names.bias, names.residual, names.plain) end
+  return string.format("%s && (!has_%s || align_%s %% 16 == 0) && (!has_%s || (%s && align_%s %% 16 == 0 && %s %% 8 == 0 && %s %% 8 == 0))",
+                       aligned, names.bias, names.bias, names.residual, names.no_c, names.residual, names.ldr, names.stride_r)
+end
+
+-- Completes the bindings of a delivering product, which writes C (direct) or something that is finished later.
+function M.bind_delivery(bind, direct, names)
+  bind.sums, bind.as_sums, bind.bias, bind.residual, bind.ldr, bind.stride_r = names.sums, direct and 0 or 1, names.bias, names.residual, names.ldr, names.stride_r
+  bind.alpha, bind.beta = direct and names.alpha or 1, direct and names.beta or 0
+  bind.with = direct and string.format("(%s ? 0 : 1) + 2 * has_%s + 4 * has_%s", names.no_c, names.bias, names.residual) or 0
+end
+
 -- Bytes of the memory in which a delivering product keeps sums.
 function M.sums_bytes(product)
   return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.tune.tile_n, 2)

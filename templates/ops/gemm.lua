@@ -2,6 +2,10 @@
 -- prepare: the forms of Y, kept by the caller. run: the forms of X, the product, and if needed a finishing pass.
 local K, O = use("lib/kernel"), use("lib/op")
 
+-- What comes to a delivering product, see lib/op.lua.
+local NAMES = {sums = "sums", bias = "bias", residual = "residual", ldr = "ldr", stride_r = "stride_r", alpha = "alpha", beta = "beta",
+               no_c = "zero_beta", plain = "one_alpha && zero_beta"}
+
 local function params(plan)
   local P = O.param
   local ldx, columns_x = plan.x.rows_contiguous and "m" or "k", plan.x.rows_contiguous and "k" or "m"
@@ -99,7 +103,7 @@ local function product_steps(plan, x_plain, y_plain, beside, early, deliver)
           bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
         if early then bind.early = "early" end
-        if deliver then bind.sums, bind.as_sums = "sums", direct and 0 or 1 end
+        if deliver then O.bind_delivery(bind, direct, NAMES) end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
         local function operand(s, plain, in_place, map, computed)
@@ -149,7 +153,7 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
-    {"direct", (own.delivers and "" or "0 && ") .. "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"direct", O.direct(own, "c_aligned", NAMES)},
     {"ldt", "round_up(n, 64)"})
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil

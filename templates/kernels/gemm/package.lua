@@ -35,7 +35,8 @@ end
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
 -- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
--- something of the sums' type, as_sums. The plan is then one that deliver.lua made.
+-- something of the sums' type, as_sums. It also does what else comes to C, see addends.cuh.tmpl. The plan is then one that
+-- deliver.lua made.
 function M.make(context, template, g)
   local plan, sink, deliver = context.plan, context.sink, context.deliver or false
   local given = context.forms_given
@@ -70,7 +71,7 @@ function M.make(context, template, g)
   if not sink then
     add(args, K.matrix_map("c", deliver and deliver.type or plan.c_type, "n", "m", "batch", g.element .. " * ldc",
                            string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
-    add(buffers, {name = "c", type = deliver and deliver.type or plan.c_type, role = "out"})
+    add(buffers, {name = "c", type = deliver and deliver.type or plan.c_type, role = deliver and "inout" or "out"})
     add(params, "ldc", "stride_c")
   end
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
@@ -78,8 +79,10 @@ function M.make(context, template, g)
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
   if deliver then
-    add(args, K.i32("as_sums"))
-    add(params, "as_sums")
+    add(args, K.i32("as_sums"), K.f32("alpha"), K.f32("beta"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"),
+        K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("with"))
+    add(buffers, {name = "bias", type = deliver.type, role = "in"}, {name = "residual", type = deliver.type, role = "in"})
+    add(params, "as_sums", "ldr", "stride_r", "with")
   end
   if beside then
     add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
@@ -135,7 +138,8 @@ function M.make(context, template, g)
   }
   if sink or deliver then add(let, {"sums_tiles", (sink and 3 or 2) .. " * ctas"}) end
   local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
-    params = params, buffers = buffers, scalars = sink and sink.scalars or {}, args = args, require = require,
+    scalars = sink and sink.scalars or deliver and {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}} or {},
+    params = params, buffers = buffers, args = args, require = require,
     let = let,
     launch = {
       grid = {"ctas", 1, 1},
