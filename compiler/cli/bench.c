@@ -66,6 +66,8 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
         {"forms", 0, HPT_OPTION_TEXT, &b->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &b->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
+        {"sums", 0, HPT_OPTION_TEXT, &b->source.emit.sums, "TYPE",
+         "C until its last write (default: as C; f16 if C is bf16)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=V,...", "further parameters of the operation (cut, beside)", 0,
          0},

@@ -103,6 +103,8 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
         {"in-type", 0, HPT_OPTION_TEXT, &emitting.in_type, "TYPE", "X and Y: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &emitting.forms, "TYPE", "operand forms: f16 (default) or bf16", 0, 0},
         {"out-type", 0, HPT_OPTION_TEXT, &emitting.out_type, "TYPE", "C: f16, bf16 or f32 (default: as X)", 0, 0},
+        {"sums", 0, HPT_OPTION_TEXT, &emitting.sums, "TYPE", "C until its last write (default: as C; f16 if C is bf16)",
+         0, 0},
         {"trans-x", 0, HPT_OPTION_FLAG, &emitting.x_transposed, NULL, "X is stored K x M", 0, 0},
         {"no-trans-y", 0, HPT_OPTION_FLAG, &emitting.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &emitting.plan, "NAME=N,...", "plan parameters, as the tuner sets them", 0, 0},

@@ -37,6 +37,37 @@ static char *short_name(hpt_arena *arena, const char *name) {
     return copy;
 }
 
+/* Operations that add up blocks of C. */
+static bool writes_c(const char *op) {
+    static const char *const ops[] = {"gemm", "down", "mlp"};
+    for (size_t i = 0; i < HPT_COUNT(ops); i++)
+        if (strcmp(op, ops[i]) == 0) return true;
+    return false;
+}
+
+/* Adding blocks up in bf16 costs more accuracy than all else; f16 takes no more memory, and what it is made of
+ * fits f16. */
+static hpt_type sums_default(const hpt_plan_request *request) {
+    return request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
+}
+
+static hpt_status sums_option(hpt_type *out, const hpt_plan_request *request, const hpt_emit_options *options,
+                              hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const char *op = or_default(options->op, "gemm");
+    const hpt_schedule *s = request->schedule;
+    *out = request->c;
+    HPT_FAIL_IF(options->sums && !writes_c(op), HPT_USAGE, "--sums",
+                "The operation %s writes no C, whose sums this is about.", op);
+    if (!writes_c(op)) goto done;
+    *out = sums_default(request);
+    if (options->sums) HPT_TRY(type_option(out, options->sums, "--sums", true, error));
+    const bool once = s->writes == s->n * s->p; /* nothing is added up */
+    if (once && *out == HPT_TYPE_F32) *out = sums_default(request);
+done:
+    return status;
+}
+
 hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const hpt_schedule *schedule,
                          const hpt_emit_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -58,6 +89,9 @@ hpt_status hpt_emit_plan(hpt_kernel_plan **out, const hpt_scheme *scheme, const 
     HPT_TRY(type_option(&request.forms, or_default(options->forms, "f16"), "--forms", false, error));
     HPT_TRY(type_option(&request.c, or_default(options->out_type, in), "--out-type", true, error));
     request.y = request.x;
+    hpt_type sums;
+    HPT_TRY(sums_option(&sums, &request, options, error));
+    request.sums = &sums;
     hpt_row *u = hpt_arena_alloc(arena, rank, sizeof *u), *v = hpt_arena_alloc(arena, rank, sizeof *v);
     HPT_FAIL_NO_MEMORY(u && v ? u : NULL);
     for (int32_t r = 0; r < (int32_t)rank; r++) {

@@ -62,11 +62,11 @@ json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan) {
                               plan->lower_bound, "optimal", plan->optimal, "alternates", plan->alternates);
     json_t *numerics = json_pack("{s:f,s:f,s:f}", "growth", plan->numerics.growth, "expected", plan->numerics.expected,
                                  "bound", plan->numerics.bound);
-    return json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:i}", "scheme", scheme, "chain", chain,
+    return json_pack("{s:o,s:o,s:o,s:s,s:s,s:s,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:i}", "scheme", scheme, "chain", chain,
                      "numerics", numerics, "c_type", hpt_type_name(plan->c_type), "forms_type",
-                     hpt_type_name(plan->forms_type), "x",
+                     hpt_type_name(plan->forms_type), "sums_type", hpt_type_name(plan->sums_type), "x",
                      operand_json(&plan->x, hpt_type_name(plan->x_type), "X", plan->x_transposed), "y",
                      operand_json(&plan->y, hpt_type_name(plan->y_type), "Y", plan->y_untransposed), "unit_weights",
                      plan->unit_weights, "steps", steps_json(plan), "fills", fills_json(plan), "targets",
-                     targets_json(plan), "chains", sections_json(plan), "most_parts", hpt_type_parts(plan->c_type));
+                     targets_json(plan), "chains", sections_json(plan), "most_parts", hpt_type_parts(plan->sums_type));
 }

@@ -4,8 +4,9 @@
  * combination of products has the squared norm of its coefficients in the basis X_ij Y_kl. Rounding to a type with unit
  * roundoff u makes an independent error of root mean square 0.425 u relative to the value (measured: 1.66e-3 for bf16,
  * 2.1e-4 for f16). Errors added up: rounding of operand forms, rounding of the prefix sum at every write, and rounding
- * of the output block after every add. The bound is 1.5 times the worst output block. A kernel that cuts its last wave
- * adds every write in up to hpt_type_parts parts, which rounds the output more often. DESIGN section 6.
+ * of the output block after every add, and delivering C where its type is not the sums'. The bound is 1.5 times the
+ * worst output block. A kernel that cuts its last wave adds every write in up to hpt_type_parts parts, which rounds the
+ * output more often. DESIGN section 6.
  */
 #include "plan/plan.h"
 #include <math.h>
@@ -63,8 +64,8 @@ static void product_add(double *sum, const hpt_row *u, const hpt_row *v, double 
 
 static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan, const hpt_plan_request *request,
                           bool full) {
-    const double out_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2);
-    const double parts = hpt_type_parts(plan->c_type);
+    const double out_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->sums_type), 2);
+    const double parts = hpt_type_parts(plan->sums_type);
     const size_t v_entries = (size_t)plan->m * (size_t)plan->p;
     for (int32_t t = 0; t < plan->step_count; t++) {
         const hpt_step *step = &request->schedule->steps[t];
@@ -98,9 +99,11 @@ static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan,
 static void error_sum_up(hpt_numerics *numerics, const error_model *model, const hpt_kernel_plan *plan,
                          const hpt_plan_request *request) {
     const double forms_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->forms_type), 2);
+    const double delivered = /* an output block has variance m */
+        plan->sums_type == plan->c_type ? 0 : pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2) * plan->m;
     double worst = 0, worst_cut = 0, total = 0;
     for (size_t c = 0; c < model->blocks; c++) {
-        double growth = 0, variance = 0;
+        double growth = 0, variance = delivered;
         for (int32_t t = 0; t < plan->step_count; t++) {
             const int32_t product = request->schedule->steps[t].product;
             const hpt_row *u = &request->u[product], *v = &request->v[product];
@@ -140,7 +143,7 @@ hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_reques
     schedule_walk(&model, plan, request, full);
     error_sum_up(&plan->numerics, &model, plan, request);
     if (!full) { /* too large to follow: the growth factor bounds every partial sum */
-        const double roundings = hpt_type_roundoff(plan->c_type) * sqrt((double)plan->writes / (double)model.blocks);
+        const double roundings = hpt_type_roundoff(plan->sums_type) * sqrt((double)plan->writes / (double)model.blocks);
         plan->numerics.bound += plan->numerics.growth * roundings;
         plan->numerics.expected += plan->numerics.growth * roundings * rms_of_roundoff / sqrt((double)plan->m);
     }

@@ -206,6 +206,7 @@ hpt_status hpt_kernel_plan_make(hpt_kernel_plan **out, const hpt_plan_request *r
                               .y_type = request->y,
                               .c_type = request->c,
                               .forms_type = request->forms,
+                              .sums_type = request->sums ? *request->sums : request->c,
                               .x_transposed = request->x_transposed,
                               .y_untransposed = request->y_untransposed,
                               .step_count = schedule->step_count,

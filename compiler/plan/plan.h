@@ -34,6 +34,7 @@ typedef struct hpt_plan_request {
     const hpt_row *u, *v; /* rank rows each */
     const hpt_schedule *schedule;
     hpt_type x, y, c, forms;
+    const hpt_type *sums; /* of output blocks until their last write; NULL: as c */
     bool x_transposed, y_untransposed;
 } hpt_plan_request;
 
@@ -87,7 +88,7 @@ typedef struct hpt_kernel_plan {
     int32_t n, m, p, rank;
     int32_t accumulators, chains, writes, lower_bound;
     bool optimal, alternates, unit_weights; /* unit_weights: every write's weight is 1 or -1 */
-    hpt_type x_type, y_type, c_type, forms_type;
+    hpt_type x_type, y_type, c_type, forms_type, sums_type;
     bool x_transposed, y_untransposed;
     hpt_operand x, y;
     int32_t step_count, fill_count, target_count;

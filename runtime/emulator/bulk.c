@@ -65,19 +65,22 @@ static bool land_store(hpt_emu_async *op) {
     return true;
 }
 
-static void check_order(const hpt_emu_copy *new) {
+/* Whatever this cluster sends to the same place, or reads from it, must have been waited for; adds may meet. */
+static void check_order(const hpt_emu_copy *new, bool loads) {
     const hpt_emu_cluster *k = new->async.cluster;
     for (uint32_t n = 0; n < k->warp_total; n++) {
         const hpt_emu_warp *w = &k->ctas[n / k->warps_per_cta].warps[n % k->warps_per_cta];
         for (uint32_t lane = 0; w->bulk && lane < HPT_LANES; lane++)
             for (const hpt_emu_copy *old = w->bulk->copies[lane]; old; old = old->next) {
-                if ((old->reduces && new->reduces) || !hpt_emu_boxes_overlap(&old->box, &new->box)) continue;
+                if ((old->reduces && new->reduces && !loads) || !hpt_emu_boxes_overlap(&old->box, &new->box)) continue;
                 hpt_emu_report(new->async.warp, new->async.instruction, new->async.lane, HPT_EMU_ORDER,
-                               "A bulk %s goes to global memory that an earlier bulk %s of warp %u (line %d) writes, "
+                               "A bulk %s global memory that an earlier bulk %s of warp %u (line %d) writes, "
                                "which nobody has "
                                "waited for with cp.async.bulk.wait_group (without .read).",
-                               new->reduces ? "reduction" : "store", old->reduces ? "reduction" : "store", w->index,
-                               old->async.instruction->source->line);
+                               loads          ? "load reads"
+                               : new->reduces ? "reduction goes to"
+                                              : "store goes to",
+                               old->reduces ? "reduction" : "store", w->index, old->async.instruction->source->line);
                 return;
             }
     }
@@ -112,7 +115,7 @@ void hpt_emu_copy_start_store(hpt_emu_copy *copy) {
                        .async = true,
                        .what = copy->reduces ? "A bulk reduction" : "A bulk store"};
     hpt_emu_box_touch(copy, &who, false);
-    check_order(copy);
+    check_order(copy, false);
     copy->references = 2;
     copy->next = state->copies[lane];
     state->copies[lane] = copy;
@@ -216,6 +219,7 @@ void hpt_emu_copy_start_load(hpt_emu_copy *copy) {
                        .what = "A bulk load"};
     who.swizzle = copy->box.map.magic ? (uint8_t)(1 + copy->box.map.swizzle) : 0;
     hpt_emu_box_touch(copy, &who, true);
+    if (!copy->source) check_order(copy, true);
     w->progress++;
     hpt_emu_async_add(copy->async.cluster, &copy->async);
 }

@@ -21,7 +21,7 @@ function M.open(context)
   b.settings = settings.choose(context.settings)
   b.tune = tune.choose(product.tune, context.overrides)
   b.fused = setmetatable({variant = fused, tune = b.tune, settings = b.settings}, {__index = context})
-  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context})
+  b.product = O.summing(setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context}))
   b.row = fused.activation(b.settings)
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
@@ -177,21 +177,26 @@ function M.down(b, act_role)
   M.buffer(b, "c", "output", plan.c_type, c:format("c"))
   M.buffer(b, "down_bias", "input", plan.c_type, element .. " * hidden", 1)
   M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
+  local names = {sums = "down_sums", bias = "down_bias", residual = "add", ldr = "ld_add", stride_r = 0, alpha = 1, beta = 0,
+                 no_c = 1, plain = 1}
   local line = 16 // element
   M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
-  M.let(b, "direct", "c_aligned && !has_down_bias && !has_add")
+  M.let(b, "direct", O.direct(b.product, "c_aligned", names))
   M.let(b, "ldt", "round_up(hidden, 64)")
-  M.buffer(b, "product", "workspace", plan.c_type, string.format("direct ? 0 : %d * m * ldt", element), "direct")
+  M.buffer(b, "product", "workspace", plan.sums_type, string.format("direct ? 0 : %d * m * ldt", K.bytes[plan.sums_type]), "direct")
+  if b.product.deliver then M.buffer(b, "down_sums", "workspace", plan.sums_type, O.sums_bytes(b.product)) end
   M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
   M.rule(b, "ldc >= hidden", "c: ldc is smaller than a row")
   M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
   M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")
   for _, direct in ipairs({true, false}) do
-    O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = {
+    local bind = {
       ax = "act_forms", by = "down_forms", c = direct and "c" or "product", sync = "sync", m = "m", n = "hidden", k = "inner", batch = 1,
       block_m = "block_m", block_n = "block_o", block_k = "block_i", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1,
       ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
-    }})
+    }
+    if b.product.deliver then O.bind_delivery(bind, direct, names) end
+    O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = bind})
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",

@@ -1,5 +1,5 @@
 -- What operations have in common: making packages, sizes as formulas, op.json.
-local K, tune = use("lib/kernel"), use("lib/tune")
+local K, P, tune = use("lib/kernel"), use("kernels/gemm/package"), use("lib/tune")
 local M = {}
 
 -- A package's files under `folder`; `more` extends the context.
@@ -19,13 +19,46 @@ function M.gemm_context(context)
   return setmetatable({variant = variant, tune = tune.choose(variant.tune, context.overrides)}, {__index = context})
 end
 
+-- The context of a product whose output blocks are added up in plan.sums_type: that is the type of what it writes, C, or,
+-- where C has another type and it cannot deliver that, a workspace that is finished later. `delivers`: C is what it writes.
+function M.summing(context)
+  local plan = context.plan
+  local same, wide = plan.sums_type == plan.c_type, K.bytes[plan.sums_type] > 2 or K.bytes[plan.c_type] > 2
+  local own = setmetatable({plan = setmetatable({c_type = plan.sums_type}, {__index = plan})}, {__index = context})
+  local can = not wide and (context.tune.turned or 0) == 0
+  own.deliver = not same and can and {type = plan.c_type} or false
+  own.delivers = same or can
+  return own
+end
+
+-- Whether C is what the product writes, as a formula. `names`: of bias, residual, its leading dimension and its stride in the
+-- operation, and beta's formula `no_c`, non-zero where C is not read. A delivering product does more than one that is C already.
+function M.direct(product, aligned, names)
+  if not product.delivers then return "0" end
+  if not product.deliver then return string.format("%s && !has_%s && !has_%s && %s", aligned, names.bias, names.residual, names.plain) end
+  return string.format("%s && (!has_%s || align_%s %% 16 == 0) && (!has_%s || (%s && align_%s %% 16 == 0 && %s %% 8 == 0 && %s %% 8 == 0))",
+                       aligned, names.bias, names.bias, names.residual, names.no_c, names.residual, names.ldr, names.stride_r)
+end
+
+-- Completes the bindings of a delivering product, which writes C (direct) or something that is finished later.
+function M.bind_delivery(bind, direct, names)
+  bind.sums, bind.as_sums, bind.bias, bind.residual, bind.ldr, bind.stride_r = names.sums, direct and 0 or 1, names.bias, names.residual, names.ldr, names.stride_r
+  bind.alpha, bind.beta = direct and names.alpha or 1, direct and names.beta or 0
+  bind.with = direct and string.format("(%s ? 0 : 1) + 2 * has_%s + 4 * has_%s", names.no_c, names.bias, names.residual) or 0
+end
+
+-- Bytes of the memory in which a delivering product keeps sums.
+function M.sums_bytes(product)
+  return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.variant.tile_m(product.tune), product.tune.tile_n, 2)
+end
+
 function M.scheme(plan)
   local s = plan.scheme
   return {name = s.name, hash = s.hash, n = s.n, m = s.m, p = s.p, rank = s.rank, writes = plan.chain.writes}
 end
 
 function M.types(plan)
-  return {x = plan.x.type, y = plan.y.type, c = plan.c_type, forms = plan.forms_type}
+  return {x = plan.x.type, y = plan.y.type, c = plan.c_type, forms = plan.forms_type, sums = plan.sums_type}
 end
 
 function M.param(name, help, min, default) return {name = name, help = help, min = min, default = default} end

@@ -2,6 +2,10 @@
 -- prepare: the forms of Y, kept by the caller. run: the forms of X, the product, and if needed a finishing pass.
 local K, O = use("lib/kernel"), use("lib/op")
 
+-- What comes to a delivering product, see lib/op.lua.
+local NAMES = {sums = "sums", bias = "bias", residual = "residual", ldr = "ldr", stride_r = "stride_r", alpha = "alpha", beta = "beta",
+               no_c = "zero_beta", plain = "one_alpha && zero_beta"}
+
 local function params(plan)
   local P = O.param
   local ldx, columns_x = plan.x.rows_contiguous and "m" or "k", plan.x.rows_contiguous and "k" or "m"
@@ -57,7 +61,7 @@ local function operand_lets(plan, operand, in_place, condition)
   return lets
 end
 
-local function buffers(plan, y_plain)
+local function all_buffers(plan, y_plain)
   local element = K.bytes[plan.c_type]
   local function matrix(name, role, type, batch, rows, ld, columns, stride, optional)
     return {name = name, role = role, type = type, optional = optional, zero = false,
@@ -77,15 +81,15 @@ local function buffers(plan, y_plain)
     matrix("residual", "input", plan.c_type, "batch", "m", "ldr", "n", "stride_r", 1),
     forms("y_forms", "prepared", "y", "block_n"),
     forms("x_forms", "workspace", "x", "block_m"),
-    {name = "product", role = "workspace", type = plan.c_type, optional = "direct", zero = false,
-     bytes = string.format("direct ? 0 : %d * batch * m * ldt", element)},
-    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true, 
+    {name = "product", role = "workspace", type = plan.sums_type, optional = "direct", zero = false,
+     bytes = string.format("direct ? 0 : %d * batch * m * ldt", K.bytes[plan.sums_type])},
+    {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true,
      bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", 1 + plan.scheme.n * plan.scheme.p)},
   }
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(plan, x_plain, y_plain, beside, early)
+local function product_steps(plan, x_plain, y_plain, beside, early, deliver)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
@@ -99,6 +103,7 @@ local function product_steps(plan, x_plain, y_plain, beside, early)
           bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
         if early then bind.early = "early" end
+        if deliver then O.bind_delivery(bind, direct, NAMES) end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
         local function operand(s, plain, in_place, map, computed)
@@ -133,8 +138,8 @@ local function forms_step(operand, package, phase, buffer, part_rows)
 end
 
 return function(context)
-  local plan, own, files = context.plan, O.gemm_context(context), {}
-  local variant, element = own.variant, K.bytes[context.plan.c_type]
+  local plan, own, files = context.plan, O.summing(O.gemm_context(context)), {}
+  local variant, element = own.variant, K.bytes[plan.c_type]
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
   O.package(files, "finish", "finish", context)
@@ -148,12 +153,12 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
-    {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
+    {"direct", O.direct(own, "c_aligned", NAMES)},
     {"ldt", "round_up(n, 64)"})
 
   local beside = variant.forms_beside and variant.forms_beside(own) ~= nil
   if beside then
-    local condition = "beside && batch == 1 && k % 8 == 0 && x_aligned"
+    local condition = "beside && batch == 1 && x_aligned"
     if x_plain then condition = condition .. " && x_in_place" end
     O.append(let, {"beside_row", condition .. " ? (beside > 1 ? 0 : " .. variant.first_rows(own) .. ") : block_m"})
   end
@@ -163,7 +168,7 @@ return function(context)
   local early = beside and variant.starts_early
   if early then O.append(let, {"early", "beside && " .. step_x.when}) end
   local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"), step_x}
-  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early)) do O.append(steps, step) end
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early, own.deliver)) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
@@ -171,11 +176,17 @@ return function(context)
             with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
   })
 
+  local buffers = all_buffers(plan, y_plain)
+  if own.deliver then
+    O.append(buffers, {name = "sums", role = "workspace", type = plan.sums_type, optional = 0, zero = false,
+                       bytes = O.sums_bytes(own)})
+  end
+
   files["op.json"] = {
     format = "heptane-op/1", op = "gemm", scheme = O.scheme(plan), target = context.target.name, types = O.types(plan),
     options = {trans_x = plan.x.rows_contiguous, trans_y = not plan.y.rows_contiguous, chain = plan.chain.method, tune = own.tune},
     params = params(plan), scalars = {{name = "alpha", default = 1.0}, {name = "beta", default = 0.0}}, let = let,
-    require = requirements(plan), buffers = buffers(plan, y_plain), steps = steps,
+    require = requirements(plan), buffers = buffers, steps = steps,
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type, expected = plan.numerics.expected,
                 bound = plan.numerics.bound, note = "Bound and expectation are relative Frobenius errors for N(0,1) data."},
   }

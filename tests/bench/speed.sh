@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The speed table: cuBLASLt's best heuristic against the trivial scheme and others, N(0,1) data rounded to bf16, f16 forms.
-# Usage: tests/bench/speed.sh FOLDER [part]      parts: square layers controls types ragged sweep models (default: all); one JSON file each
+# Usage: tests/bench/speed.sh FOLDER [part]      parts: square layers controls types sums ragged sweep models (default: all); one JSON file each
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 for candidate in "${HEPTANE:-}" "$here/../heptane" "$here/../../build/bin/heptane"; do
@@ -23,6 +23,12 @@ want layers && bench layers seven-write --sizes 8192x34816x5120,8192x5120x17408,
 want controls && bench controls seven-write textbook --unchained --sizes 4096,8192,16384
 want types && bench types-bf16 seven-write --sizes 8192 --in-type bf16 --out-type bf16
 want types && bench types-f32 seven-write --sizes 8192 --out-type f32
+if want sums; then # C in bf16 from sums in f16, delivered by the product, against sums in bf16 and in f32 (with a finishing pass)
+  for sums in f16 bf16 f32; do
+    bench sums-$sums trivial seven-write seven-write-accurate --no-control --sizes 4096,8192,16384 --in-type bf16 --sums $sums
+  done
+  bench sums-layers seven-write --sizes 8192x34816x5120,8192x5120x17408 --in-type bf16
+fi
 want ragged && bench ragged trivial seven-write --no-control --ld-multiple 8 --sizes 8192,8191x8189x8187,8065x8193x8129
 want sweep && bench sweep seven-write --fresh --sizes 1024,2048,4096,8192,16384,32768
 if want models; then # N, K of current language models, M from a short to a long prefill

@@ -35,6 +35,8 @@ winograd optimal sm_103a 1 1 1 -
 seven-write optimal sm_100a 1536 512 2304 - --set cut=1
 strassen none sm_100a 1500 500 2304 - --set cut=2 --plan tile_n=128
 seven-write optimal sm_100a 4608 256 64 - --set beside=1
+seven-write optimal sm_100f 512 512 256 4 --in-type bf16 --bias --beta 1
+seven-write optimal sm_103a 1536 512 2304 4 --in-type bf16 --set cut=1
 strassen optimal sm_100a 257 129 65 - --trans-x --alpha 2 --beta 1
 TABLE
 exit $((failures > 0))

@@ -2,13 +2,17 @@
 # Who does what in the product's kernel: the emitted functions that share tiles and parts of chains out over clusters, compiled
 # for the CPU. Every k-block of every product of every tile must be done exactly once, also by those clusters alone that had
 # started when the cut wave began; the busiest cluster must not get more than without cutting; and the adds to one place must
-# be numbered 0, 1, 2, ... in the order of items.
+# be numbered 0, 1, 2, ... in the order of items. Where C has another type than its sums, one write to each block is the last.
 set -u
 command -v g++ >/dev/null || { echo "skipped: no g++"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-for scheme in seven-write strassen trivial; do
+for scheme in seven-write strassen trivial "seven-write --out-type bf16" "strassen --chain none --out-type bf16" "seven-write --out-type bf16 --target sm_100a"; do
+  # shellcheck disable=SC2086
   "$HEPTANE" emit $scheme -o "$out/op" >/dev/null || exit 1
+  delivers=0 turn=turn
+  grep -q is_last "$out/op/gemm/kernel.cu" && delivers=1
+  grep -q 'u16 turns' "$out/op/gemm/kernel.cu" && turn='turns[turn]'
   {
     cat <<'C'
 #include <algorithm>
@@ -29,6 +33,27 @@ C
     sed -n '/^constexpr int STEPS/,/^\/\/ ---- counters in global memory/p' "$out/op/gemm/kernel.cu"
     cat <<'C'
 static long bad, cuts;
+
+#if DELIVERS
+// In the order in which writes are made: is one said to be the last if and only if no other follows?
+struct Writes {
+    std::map<int, long> last, count, said; // by tile and block
+    void note(const Problem &p, const Work &w, int tile, const Step &step) {
+        for (int f = step.first_fill; f < step.first_fill + step.fills; f++)
+            for (int t = fills[f].first_target; t < fills[f].first_target + fills[f].targets; t++) {
+                const int place = tile * BLOCKS + targets[t].row * BLOCKS_N + targets[t].col;
+                const bool earlier = count[place]++ > 0;
+                if (!is_last(fills[f], p, w)) continue;
+                last[place] = count[place];
+                said[place]++;
+                bad += fills[f].targets != 1 || (!w.cut && has_earlier(fills[f], w) != earlier);
+            }
+    }
+    void judge() {
+        for (const auto &entry : count) bad += said[entry.first] != 1 || last[entry.first] != entry.second;
+    }
+};
+#endif
 
 static void check(const Problem &p, int clusters, int sharers, bool may_cut) {
     std::vector<int> done(p.tiles * STEPS * p.k_tiles);
@@ -68,6 +93,16 @@ static void check(const Problem &p, int clusters, int sharers, bool may_cut) {
                     bad += adds_before(deal, w, block) + targets[t].index != adds[w.cut_tile * BLOCKS + block]++;
                 }
     }
+#if DELIVERS
+    Writes whole, cut;
+    const Work all = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
+    for (int turn = 0; turn < STEPS; turn++) whole.note(p, all, 0, steps[TURN]);
+    for (const auto &entry : items)
+        for (int s = entry.second.first_step; s < entry.second.last_step; s++)
+            cut.note(p, entry.second, entry.second.cut_tile, steps[s]);
+    whole.judge();
+    cut.judge();
+#endif
     for (const auto &entry : adds) bad += entry.second != adds_in_all(deal, entry.first % BLOCKS);
 }
 int main() {
@@ -89,6 +124,6 @@ int main() {
 }
 C
   } >"$out/deal.cpp"
-  g++ -O1 -std=c++17 -o "$out/deal" "$out/deal.cpp" || exit 1
+  g++ -O1 -std=c++17 -DDELIVERS=$delivers "-DTURN=$turn" -o "$out/deal" "$out/deal.cpp" || exit 1
   "$out/deal" || exit 1
 done

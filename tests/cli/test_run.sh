@@ -19,6 +19,14 @@ assert 0 < out["rel_error"] <= out["bound"] < 0.02
 assert sys.argv[2] == "-" or out["writes_executed"] == float(sys.argv[2]), out["writes_executed"]
 PY
 }
+launches() { python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["launches"] == int(sys.argv[2])' "$folder/out" "$1" || fail "launches: $(cat "$folder/out")"; }
+delivered() { # WRITES arguments...  as run, and no further from the truth than 1.05 times an ordinary product's bf16 (1.66e-3)
+  run "$@" --in-type bf16
+  python3 - "$folder/out" <<'PY' || fail "$*: not accurate: $(cat "$folder/out")"
+import json, sys
+assert json.load(open(sys.argv[1]))["rel_error"] <= 1.05 * 1.66e-3
+PY
+}
 for target in sm_90a sm_100a; do
   # the paper's figures, counted from the bytes that landed
   run 7 seven-write --target $target -m 512 -n 512 -k 256
@@ -29,7 +37,25 @@ for target in sm_90a sm_100a; do
   run 1 trivial --target $target -m 256 -n 256 -k 128
   run - strassen --target $target -m 1 -n 1 -k 1
   run - seven-write --target $target -m 129 -n 65 -k 71 --repeat 2
+  # sums in f16, each block of C written once, by its last write; also where the last wave is cut
+  delivered 4 seven-write --target $target -m 512 -n 512 -k 512
+  delivered 4 strassen --target $target -m 512 -n 512 -k 512 --chain none
+  delivered 4 seven-write --target $target -m 512 -n 512 -k 512 --sums f32
+  delivered 4 seven-write --target $target -m 1536 -n 512 -k 2304 --set cut=1 --repeat 2
+  delivered 4 seven-write --target $target -m 1024 -n 512 -k 2304 --set cut=2 --plan tile_n=128
+  # what comes to the product is added in the same place; only C and a residual both need a pass of their own
+  delivered - strassen --target $target -m 300 -n 203 -k 100 --ldc 208 --batch 2 --alpha 0.5 --beta -2 --bias --set beside=0
+  launches 2
+  delivered - trivial --target $target -m 300 -n 200 -k 100 --bias --residual
+  launches 2
+  delivered - strassen --target $target -m 300 -n 200 -k 100 --alpha 0.5 --beta 2 --bias --residual
+  launches 3
+  delivered - seven-write --target $target -m 129 -n 65 -k 71
+  # rows that end inside a chunk of 16 bytes: idle warps make the forms all the same
+  run - seven-write --target $target -m 4603 -n 250 -k 123 --ldx 128 --ldc 256 --set beside=2
+  launches 1
 done
+run 7 seven-write -m 512 -n 512 -k 256 --in-type bf16 --sums bf16
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16 --forms bf16 --out-type bf16
 run - seven-write -m 100 -n 72 -k 136 --out-type f32

@@ -1,7 +1,8 @@
 /* planted: puts one fault at a time into an emitted kernel and looks whether the emulator finds and names it.
  *
- *   planted TARGET FOLDER [SEEDS [WORK [CONTROL [STEP]]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
+ *   planted KERNEL FOLDER [SEEDS [WORK [CONTROL [STEP]]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
  *
+ * KERNEL: the target, and "delivering" behind it if C has another type than its sums: which rows of the table to try.
  * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernel (8); STEP: only every so
  * many-th fault (1); WORK: a folder to work in.
  *
@@ -19,13 +20,13 @@
 enum { M = 520, N = 520, K = 264, CONTROL_SEEDS = 8 };
 
 typedef struct fault {
-    const char *target, *name, *from, *to;
+    const char *kernel, *name, *from, *to;
     int which; /* occurrence from 1 on; 0: all */
     const char *expected;
 } fault;
 
 static const fault faults[] = {
-#define PLANTED(target, name, which, from, to, expected) {target, name, from, to, which, expected},
+#define PLANTED(kernel, name, which, from, to, expected) {kernel, name, from, to, which, expected},
 #include "faults.def"
 #undef PLANTED
 };
@@ -165,16 +166,17 @@ static hpt_status try_fault(outcome *o, int *tried, const char *expected, const 
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: planted sm_90a|sm_100a FOLDER [SEEDS [WORK [CONTROL [STEP]]]]\n");
+        fprintf(stderr, "usage: planted \"sm_90a|sm_100a [delivering]\" FOLDER [SEEDS [WORK [CONTROL [STEP]]]]\n");
         return 2;
     }
-    const char *target = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
+    const char *kernel = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
     int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS,
         step = argc > 6 ? atoi(argv[6]) : 1;
     int tried, missed = 0, rows = 0, number = 0;
     hpt_error error = {0};
-    char path[600], *source = NULL;
+    char path[600], target[32], *source = NULL;
     size_t length;
+    snprintf(target, sizeof target, "%.*s", (int)strcspn(kernel, " "), kernel);
     snprintf(path, sizeof path, "%s/cache", work);
     setenv("HEPTANE_CACHE", path, 1);
     outcome control = {0};
@@ -189,12 +191,12 @@ int main(int argc, char **argv) {
     }
     printf("| planted in the gemm kernel for %s (%d x %d x %d) | named | on seed | found | what the emulator says |\n| "
            "--- | --- | --- | --- | --- |\n",
-           target, M, N, K);
+           kernel, M, N, K);
     printf("| nothing | %s | none of %d | %s | |\n", control.names.length ? "NO" : "yes", controls,
            control.names.length ? control.names.data : "");
     missed += control.names.length > 0;
     for (size_t k = 0; seeds > 0 && k < HPT_COUNT(faults); k++) {
-        if (strcmp(faults[k].target, target) != 0 || number++ % (step > 0 ? step : 1) != 0) continue;
+        if (strcmp(faults[k].kernel, kernel) != 0 || number++ % (step > 0 ? step : 1) != 0) continue;
         outcome o = {0};
         char *changed = edit(source, &faults[k]);
         hpt_error reason = {0};

@@ -417,8 +417,17 @@ struct Source { // the operand as the caller stores it
 // 8 elements along the contiguous dimension, zero where there is no matrix.
 __device__ __forceinline__ Chunk load(const Source &source, int row, int k) {
     Chunk chunk = {};
-    if (k < source.k && row < source.rows) chunk = *(const Chunk *)(source.base + (i64)row * source.ld + k);
+    if (k + 8 <= source.k && row < source.rows) chunk = *(const Chunk *)(source.base + (i64)row * source.ld + k);
     return chunk;
+}
+// The part inside the matrix of a chunk that its edge cuts; other chunks stay as they are.
+__device__ __forceinline__ void load_edge(Chunk &chunk, const Source &source, int row, int k) {
+    const int inside = source.k - k;
+    if (inside <= 0 || inside >= 8 || row >= source.rows) return;
+    const u16 *from = source.base + (i64)row * source.ld + k;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if (i < inside) chunk.word[i / 2] |= (u32)from[i] << (16 * (i & 1));
 }
 __device__ __forceinline__ Values values(const Chunk &chunk) {
     Values v;
@@ -445,6 +454,12 @@ __device__ __forceinline__ void load_blocks(Blocks &blocks, const Source &source
     blocks.of[1] = load(source, 0 * block_rows + row, 1 * block_k + k); // X12
     blocks.of[2] = load(source, 1 * block_rows + row, 0 * block_k + k); // X21
     blocks.of[3] = load(source, 1 * block_rows + row, 1 * block_k + k); // X22
+}
+__device__ __forceinline__ void load_edges(Blocks &blocks, const Source &source, int row, int k, int block_rows, int block_k) {
+    load_edge(blocks.of[0], source, 0 * block_rows + row, 0 * block_k + k);
+    load_edge(blocks.of[1], source, 0 * block_rows + row, 1 * block_k + k);
+    load_edge(blocks.of[2], source, 1 * block_rows + row, 0 * block_k + k);
+    load_edge(blocks.of[3], source, 1 * block_rows + row, 1 * block_k + k);
 }
 __device__ __forceinline__ void write_forms(const Blocks &blocks, u16 *to, i64 form_size, int form_count) {
     Values sum;
@@ -490,6 +505,7 @@ struct Beside {
 };
 __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
     const int lane = threadIdx.x & 31, chunks = b.block_k / WIDTH;
+    const int cut = b.source.k % WIDTH ? b.source.k % b.block_k / WIDTH : -1; // the chunk of a block that the matrix's edge cuts
     const i64 form_size = (i64)b.block_rows * b.block_k;
     for (;;) {
         int row0 = 0;
@@ -502,6 +518,10 @@ __device__ __forceinline__ void make_forms_beside(const Beside &b, Sync *sync) {
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)
                     load_blocks(blocks[j], b.source, row0 + (i + 32 * j) / chunks, (i + 32 * j) % chunks * WIDTH, b.block_rows, b.block_k);
+#pragma unroll
+            for (int j = 0; j < IN_FLIGHT; j++)
+                if ((i + 32 * j) % chunks == cut && i + 32 * j < PIECE * chunks)
+                    load_edges(blocks[j], b.source, row0 + (i + 32 * j) / chunks, cut * WIDTH, b.block_rows, b.block_k);
 #pragma unroll
             for (int j = 0; j < IN_FLIGHT; j++)
                 if (i + 32 * j < PIECE * chunks)

@@ -78,6 +78,16 @@ static void test_blackwell(void **state) {
     compile_all(fixture_textbook(6, 6, 6), (hpt_plan_request){.c = HPT_TYPE_BF16}, "tile_n=128", "sm_103a");
 }
 
+static void test_sums(void **state) { /* of another type than C: delivered by the product, or by the finishing pass */
+    (void)state;
+    const hpt_type F16 = HPT_TYPE_F16, BF16 = HPT_TYPE_BF16, F32 = HPT_TYPE_F32;
+    const hpt_plan_request delivered = {.x = BF16, .y = BF16, .c = BF16, .sums = &F16};
+    compile_all(&fixture_seven, delivered, "", "sm_90a");
+    compile_all(fixture_textbook(6, 6, 6), delivered, "tile_n=128,cluster=1,stages=5", "sm_90a");
+    compile_all(&fixture_strassen, (hpt_plan_request){.c = BF16, .sums = &F32}, "", "sm_90a");
+    compile_all(&fixture_strassen, delivered, "", "sm_100a");
+}
+
 int main(void) {
     hpt_error error = {0};
     if (hpt_nvrtc_open(&nvrtc, &error) != HPT_OK) {
@@ -85,7 +95,7 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_overrides),
-                                       cmocka_unit_test(test_large), cmocka_unit_test(test_blackwell)};
+                                       cmocka_unit_test(test_large), cmocka_unit_test(test_sums), cmocka_unit_test(test_blackwell)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     hpt_nvrtc_close(nvrtc);
     return failed;

@@ -24,6 +24,8 @@ typedef struct hpt_emit_options {
     bool x_transposed;    /* X is stored K x M (op T); default M x K */
     bool y_untransposed;  /* Y is stored K x N; default N x K, as models store weights (op T) */
     const char *plan;     /* overrides for the tuner, "stages=3,cluster=1,group=4"; NULL: the target's defaults */
+    const char *sums;     /* output blocks until their last write: "f16", "bf16" or "f32". NULL: as Z, but f16 for
+                                 bf16 with f16 forms. Blocks that are written once have no sums. Ops gemm, down, mlp */
     const char *with;     /* settings of an MLP's operations, "activation=geglu,rounding=twice"; NULL: the defaults */
 } hpt_emit_options;
 

@@ -3,12 +3,12 @@ local K = use("lib/kernel")
 local THREADS, CHUNK = 256, 8
 
 local function make(context)
-  local plan, type = context.plan, context.plan.c_type
+  local plan, type, sums = context.plan, context.plan.c_type, context.plan.sums_type
   local manifest = K.manifest(context, "finish", context.variant, {
     params = {"m", "n", "batch", "ldt", "stride_t", "ldc", "stride_c", "ldr", "stride_r", "aligned", "with_c", "with_bias",
               "with_residual"},
     buffers = {
-      {name = "t", type = type, role = "in"}, {name = "c", type = type, role = "inout"},
+      {name = "t", type = sums, role = "in"}, {name = "c", type = type, role = "inout"},
       {name = "bias", type = type, role = "in"}, {name = "residual", type = type, role = "in"},
     },
     scalars = {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}},
@@ -28,7 +28,7 @@ local function make(context)
     plan = {threads = THREADS},
   })
   local text = K.source("kernels/finish/finish.cu.tmpl", {
-    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, threads = THREADS,
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, sums = sums, threads = THREADS,
   })
   return {text = text, manifest = manifest}
 end

@@ -1,6 +1,6 @@
 -- The product by gate and up, the activation, and the forms of the activations for the next product, in one kernel: the gemm
 -- kernel with another sink. See README.md of this folder.
-local K, activations = use("lib/kernel"), use("kernels/gate_up_swiglu_forms/activations")
+local K, P, activations = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gate_up_swiglu_forms/activations")
 
 -- Chunks that a lane asks for before it uses the first: enough to hide L2's latency, in registers that are there; and as many pieces
 -- of a tile as there are warps of workers at least.
@@ -30,7 +30,7 @@ local function make(context, gemm, workers)
     title = string.format("gate_up_swiglu_forms: activations of X W by a schedule of %d products, as the next product's forms", #plan.steps),
     work = "Make activations of a tile's sums, and their forms, while the next tile is multiplied.",
     template = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl",
-    rows = blocks * gemm.tile_m(t), workers = workers,
+    workers = workers,
     values = {operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk, gated = row.gated,
               value = row.value, bias = bias, type = plan.x.type,
               ahead = chunks_ahead((row.gated and 2 or 1) * blocks * chunk * element // 4, gemm.tile_m(t) * active // chunk, workers // 32)},
@@ -42,7 +42,6 @@ local function make(context, gemm, workers)
     buffers = {{name = "act", type = plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
     scalars = {{name = "scale", type = "f32"}},
     params = {"inner", "block_i"},
-    let = {{"sums_tiles", "3 * ctas"}},
     require = {
       {that = string.format("batch == 1 && block_i * %d == block_n && block_i %% 64 == 0 && inner >= 1 && inner <= %d * block_i", t.tile_n // active, scheme.n),
        message = "the blocks of the activations do not fit those of the product"},
@@ -65,8 +64,7 @@ local function variant(gemm, workers)
     activation = function(settings) return activations[settings.activation] end,
     -- bytes of the CTAs' memories for sums
     sums_bytes = function(context)
-      local s = context.plan.scheme
-      return string.format("%d * max(sms, 2)", 3 * s.n * s.p * gemm.tile_m(context.tune) * context.tune.tile_n * K.bytes[context.settings.sums])
+      return P.sums_bytes(context.plan.scheme, context.settings.sums, gemm.tile_m(context.tune), context.tune.tile_n, 3)
     end,
   }
 end

@@ -9,7 +9,7 @@ function M.finish(context, g)
     refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
-  local table_bytes = #plan.steps * 24 + #plan.fills * 8 + #plan.targets * 8 +
+  local table_bytes = #plan.steps * 24 + #plan.fills * (context.deliver and 12 or 8) + #plan.targets * 8 +
     #plan.chains * (4 + 2 * plan.scheme.n * plan.scheme.p)
   g.storage = table_bytes <= 49152 and "__constant__" or "__device__ const"
   return g
@@ -33,8 +33,11 @@ end
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
+-- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
+-- something of the sums' type, as_sums. It also does what else comes to C, see addends.cuh.tmpl. The plan is then one that
+-- deliver.lua made.
 function M.make(context, template, g)
-  local plan, sink = context.plan, context.sink
+  local plan, sink, deliver = context.plan, context.sink, context.deliver or false
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, not given and g.beside or nil
@@ -59,20 +62,27 @@ function M.make(context, template, g)
     add(buffers, {name = "y", type = plan.forms_type, role = "in"})
     add(params, "ldy", "stride_y", "y_in_place")
   end
-  if sink then
-    local line = g.element * g.tile_n
-    add(args, K.matrix_map("sums", plan.c_type, g.tile_n, sink.rows, "sums_tiles", line, line * sink.rows, g.box_columns, g.box_rows, 0))
+  if sink or deliver then
+    local line, rows = g.element * g.tile_n, scheme.n * scheme.p * g.tile_m
+    add(args, K.matrix_map("sums", plan.c_type, g.tile_n, rows, "sums_tiles", line, line * rows, g.box_columns, g.box_rows, 0))
     add(buffers, {name = "sums", type = plan.c_type, role = "inout"})
-  else
-    add(args, K.matrix_map("c", plan.c_type, "n", "m", "batch", g.element .. " * ldc",
+  end
+  if not sink then
+    add(args, K.matrix_map("c", deliver and deliver.type or plan.c_type, "n", "m", "batch", g.element .. " * ldc",
                            string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
-    add(buffers, {name = "c", type = plan.c_type, role = "out"})
+    add(buffers, {name = "c", type = deliver and deliver.type or plan.c_type, role = deliver and "inout" or "out"})
     add(params, "ldc", "stride_c")
   end
   for _, value in ipairs({"m", "n", "block_m", "block_n", "block_k", "tiles_m", "tiles_n", "batch", "batch_x > 1",
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if deliver then
+    add(args, K.i32("as_sums"), K.f32("alpha"), K.f32("beta"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"),
+        K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("with"))
+    add(buffers, {name = "bias", type = deliver.type, role = "in"}, {name = "residual", type = deliver.type, role = "in"})
+    add(params, "as_sums", "ldr", "stride_r", "with")
+  end
   if beside then
     add(args, K.pointer("x"), K.pointer("ax"), K.i64("ldx"), K.i32("k"), K.i32("forms_x"), K.i32("beside_row"))
     add(params, "beside_row")
@@ -111,8 +121,8 @@ function M.make(context, template, g)
     add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
   end
   if beside then
-    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0 && k %% 8 == 0)", g.tile_m),
-                  message = "forms can be made beside only for one matrix with rows of whole 16 bytes (k and ldx multiples of 8), from a whole tile on"})
+    add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0)", g.tile_m),
+                  message = "forms can be made beside only for one matrix with rows that start at multiples of 16 bytes (ldx a multiple of 8), from a whole tile on"})
   end
   if x_plain then add(require, multiple("x", "ldx", 8), multiple("x", "(batch_x > 1 ? stride_x : 0)", 8)) end
   if y_plain then add(require, multiple("y", "ldy", 8), multiple("y", "(batch_y > 1 ? stride_y : 0)", 8)) end
@@ -122,26 +132,32 @@ function M.make(context, template, g)
     {"tiles_m", string.format("block_m / %d", g.cluster_m)},
     {"tiles_n", "block_n / " .. g.tile_n},
     {"cluster_tiles", "tiles_m * tiles_n * batch"},
-    {"clusters", sink and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
+    {"clusters", (sink or deliver) and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
     {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
-  if sink then add(let, table.unpack(sink.let)) end
+  if sink or deliver then add(let, {"sums_tiles", (sink and 3 or 2) .. " * ctas"}) end
   local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
-    params = params, buffers = buffers, scalars = sink and sink.scalars or {}, args = args, require = require,
+    scalars = sink and sink.scalars or deliver and {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}} or {},
+    params = params, buffers = buffers, args = args, require = require,
     let = let,
     launch = {
       grid = {"ctas", 1, 1},
       block = {g.threads, 1, 1}, cluster = {g.cluster, 1, 1}, shared = g.shared, overlap = true,
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
-                note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. "."},
+                note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. (deliver and ", the last one to " .. deliver.type or "") .. "."},
     plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.tile_n, g.tile_k}},
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, sink = sink, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, deliver = deliver, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
+end
+
+-- Bytes of the CTAs' memories for sums, `tiles` of each.
+function M.sums_bytes(scheme, type, tile_m, tile_n, tiles)
+  return string.format("%d * max(sms, 2)", tiles * scheme.n * scheme.p * tile_m * tile_n * K.bytes[type])
 end
 
 return M

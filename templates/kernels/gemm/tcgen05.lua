@@ -1,5 +1,5 @@
 -- Blackwell: pairs of CTAs multiply as one; two accumulators in tensor memory, used in turn.
-local K, P = use("lib/kernel"), use("kernels/gemm/package")
+local K, P, last_writes = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gemm/deliver")
 local TILE_M, TILE_K, PAIR, BOX_ROWS, BOXES = 256, 64, 2, 128, 2
 
 local tune = {
@@ -48,7 +48,8 @@ return {
   tune = tune, can_be_in_place = P.can_be_in_place, tile_m = function() return TILE_M // PAIR end, -- of a CTA
   forms_beside = forms_beside,
   make = function(context)
-    local own = setmetatable({plan = by_chain(context.plan)}, {__index = context})
+    local plan = by_chain(context.plan)
+    local own = setmetatable({plan = context.deliver and last_writes(plan) or plan}, {__index = context})
     return P.make(own, "kernels/gemm/tcgen05.cu.tmpl", geometry(own))
   end,
   -- rows of a block that pairs start with, at most: forms of these must be there when the product begins

@@ -1,5 +1,5 @@
 -- Hopper: one accumulator in the registers of each of two warpgroups, operands from shared memory.
-local K, P = use("lib/kernel"), use("kernels/gemm/package")
+local K, P, last_writes = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gemm/deliver")
 local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
 local BROUGHT_BYTES = 196608 -- of the weight to L2 per CTA, before it may begin: 25 MB in all on 132 multiprocessors
@@ -71,7 +71,10 @@ end
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
   tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true, tile_m = tile_m,
-  make = function(context) return P.make(context, "kernels/gemm/wgmma.cu.tmpl", geometry(context)) end,
+  make = function(context)
+    local own = setmetatable({plan = context.deliver and last_writes(context.plan) or context.plan}, {__index = context})
+    return P.make(own, "kernels/gemm/wgmma.cu.tmpl", geometry(own))
+  end,
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
     local t = context.tune
