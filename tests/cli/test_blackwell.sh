@@ -25,7 +25,7 @@ CHECK
 done <<'TABLE'
 seven-write optimal sm_100a 512 512 256 7
 seven-write none sm_100f 512 512 128 14
-strassen optimal sm_100a 512 512 128 10 --out-type bf16
+strassen optimal sm_100a 512 512 128 10 --out-type bf16 --sums bf16
 strassen none sm_100a 512 512 128 12
 textbook optimal sm_100f 512 512 128 4 --out-type f32
 trivial optimal sm_100a 256 256 192 1

@@ -126,15 +126,19 @@ static void test_numerics(void **state) {
         const fixture *f;
         hpt_type forms, out;
         double measured;
-    } cases[] = {{&fixture_seven, HPT_TYPE_F16, HPT_TYPE_F16, 5.8e-4},
-                 {&fixture_seven, HPT_TYPE_BF16, HPT_TYPE_BF16, 6.0e-3},
-                 {&fixture_trivial, HPT_TYPE_F16, HPT_TYPE_F16, 2.1e-4},
-                 {&fixture_strassen, HPT_TYPE_F16, HPT_TYPE_F16, 5.3e-4}};
+        hpt_type sums;
+    } cases[] = {{&fixture_seven, HPT_TYPE_F16, HPT_TYPE_F16, 5.8e-4, HPT_TYPE_F16},
+                 {&fixture_seven, HPT_TYPE_BF16, HPT_TYPE_BF16, 6.0e-3, HPT_TYPE_BF16},
+                 {&fixture_seven, HPT_TYPE_F16, HPT_TYPE_BF16, 1.72e-3, HPT_TYPE_F16},
+                 {&fixture_trivial, HPT_TYPE_F16, HPT_TYPE_F16, 2.1e-4, HPT_TYPE_F16},
+                 {&fixture_strassen, HPT_TYPE_F16, HPT_TYPE_F16, 5.3e-4, HPT_TYPE_F16}};
     for (size_t i = 0; i < HPT_COUNT(cases); i++) {
         hpt_kernel_plan *plan;
         const hpt_type in = cases[i].forms;
         assert_int_equal(
-            fixture_plan(&plan, cases[i].f, (hpt_plan_request){.x = in, .y = in, .forms = in, .c = cases[i].out}, NULL),
+            fixture_plan(&plan, cases[i].f,
+                         (hpt_plan_request){.x = in, .y = in, .forms = in, .c = cases[i].out, .sums = &cases[i].sums},
+                         NULL),
             HPT_OK);
         assert_true(plan->numerics.bound > cases[i].measured);
         assert_true(plan->numerics.expected > 0.9 * cases[i].measured &&
