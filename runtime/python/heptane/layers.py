@@ -73,10 +73,10 @@ class _Layer:
                     call.give(**{buffer: self.memory.workspace((buffer, zero), size, zero, stream)})
 
     def run(self, m, stream=None, params=None, **addresses):
-        """Launches on `stream`. `addresses`: the op's inputs and outputs by name (x, c, residual, sum, ...)."""
+        """Launches on `stream`. `addresses`: the op's inputs and outputs by name (x, c, residual, sum, ...); what it lacks is left out."""
         if m < 1:
             raise ValueError("there must be at least one row")
-        name = "large" if m >= self.threshold and "large" in self.ops else "small"
+        name = "large" if "large" in self.ops and (m >= self.threshold or "small" not in self.ops) else "small"
         key = (name, m, stream, tuple(sorted((params or {}).items())), tuple(sorted(addresses.items())))
         call = self.calls.get(key)
         if call is None:
@@ -95,7 +95,9 @@ class _Layer:
 def _ops(context, op, scheme, threshold, options):
     def opened(name):
         return runtime.Op(context, runtime.folder(op, name, context.target, **options))
-    ops = {"small": opened("trivial")}
+    ops = {}
+    if threshold > 1 or scheme == "trivial":  # else no call is small, and the weight is not prepared for one
+        ops["small"] = opened("trivial")
     if scheme != "trivial":
         ops["large"] = opened(scheme)
     return ops
