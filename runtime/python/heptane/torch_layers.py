@@ -46,7 +46,7 @@ def _in_range(tensor):
 
 def _scale(*tensors):
     """A power of two that brings the largest weight near 1, where it is far from there."""
-    largest = max(float(t.abs().max()) for t in tensors if t is not None)
+    largest = max(float(t.abs().max()) for t in tensors)
     if largest == 0 or 2 ** -6 <= largest <= 2 ** 9:
         return 1.0
     return 2.0 ** -round(math.log2(largest))
@@ -128,7 +128,7 @@ class Linear(_Module):
         kept = where.keep(memory, constants)
         with where.lent(weights, {}) as lent:
             layer = layers.Linear(where.context, memory, inputs, outputs, lent["weight"], kept.get("bias", 0), type,
-                                  forms or ("f16" if _in_range(weight) else "bf16"), scheme, threshold, where.stream())
+                                  forms or ("f16" if _in_range(weights["weight"]) else "bf16"), scheme, threshold, where.stream())
         return cls(where, layer, inputs, outputs, weight)
 
     def forward(self, x):
@@ -146,7 +146,7 @@ class MLP(_Module):
         weights = _all_checked(up, gate=(gate, (inner, hidden)), up=(up, (inner, hidden)), down=(down, (hidden, inner)))
         constants = _all_checked(up, norm=(norm, (hidden,)), gate_bias=(gate_bias, (inner,)), up_bias=(up_bias, (inner,)),
                                  down_bias=(down_bias, (hidden,)))
-        scales = _scale(gate, up), _scale(down)
+        scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights)), _scale(weights["down"])
 
         def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights have left the range of the forms
             overflow, memory = torch.zeros(1, dtype=torch.int32, device=up.device), where.memory()
