@@ -21,7 +21,9 @@ function M.open(context)
   b.settings = settings.choose(context.settings)
   b.tune = tune.choose(product.tune, context.overrides)
   b.fused = setmetatable({variant = fused, tune = b.tune, settings = b.settings}, {__index = context})
-  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context})
+  b.product_type = b.settings.product == "c" and plan.c_type or b.settings.product
+  b.product = setmetatable({variant = product, tune = b.tune, forms_given = true, plan = setmetatable({c_type = b.product_type}, {__index = plan})},
+                           {__index = context})
   b.row = fused.activation(b.settings)
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
@@ -53,7 +55,8 @@ function M.rule(b, that, message) O.append(b.require, {that = that, message = me
 
 local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
 local function aligned(buffer) return string.format("align_%s %% 16 == 0", buffer) end
--- The output that says whether something left the range of the forms' type: bit 0 the normalised X, 1 the activations, 2 a weight.
+-- The output that says whether something left the range of its type: bit 0 the normalised X, 1 the activations, 2 a weight, 3 the
+-- product by down where it is summed in another type than C's.
 -- The caller clears it. Scales are powers of two, each with its inverse: x_scale gate_up_scale = 1, act_scale down_scale = 1.
 local function overflow(b)
   if b.has_overflow then return end
@@ -168,7 +171,8 @@ function M.down(b, act_role)
   weight_forms(b, "down", {"down"}, "hidden", "inner", "block_o", "block_i")
   local made = b.product.variant.make(b.product)
   b.files["gemm/kernel.cu"], b.files["gemm/manifest.json"] = made.text, made.manifest
-  O.package(b.files, "finish", "finish", b.context)
+  local converted = b.product_type ~= plan.c_type
+  O.package(b.files, "finish", "finish", b.context, {t_type = b.product_type})
   M.param(b, "ldc", "elements from one row of C to the next", 1, "hidden")
   M.param(b, "ld_add", "elements from one row of the matrix that is added to C to the next", 1, "hidden")
   M.cut(b)
@@ -179,14 +183,15 @@ function M.down(b, act_role)
   M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
   local line = 16 // element
   M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
-  M.let(b, "direct", "c_aligned && !has_down_bias && !has_add")
+  M.let(b, "add_aligned", string.format("align_add %% 16 == 0 && ld_add %% %d == 0", line))
+  M.let(b, "direct", converted and "0" or "c_aligned && !has_down_bias && !has_add")
   M.let(b, "ldt", "round_up(hidden, 64)")
-  M.buffer(b, "product", "workspace", plan.c_type, string.format("direct ? 0 : %d * m * ldt", element), "direct")
+  M.buffer(b, "product", "workspace", b.product_type, string.format("direct ? 0 : %d * m * ldt", K.bytes[b.product_type]), "direct")
   M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
   M.rule(b, "ldc >= hidden", "c: ldc is smaller than a row")
   M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
   M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")
-  for _, direct in ipairs({true, false}) do
+  for _, direct in ipairs(converted and {false} or {true, false}) do
     O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = {
       ax = "act_forms", by = "down_forms", c = direct and "c" or "product", sync = "sync", m = "m", n = "hidden", k = "inner", batch = 1,
       block_m = "block_m", block_n = "block_o", block_k = "block_i", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1,
@@ -195,7 +200,7 @@ function M.down(b, act_role)
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
-    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
+    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", aligned_r = "add_aligned", overflow = converted and "overflow" or nil, with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
     alpha = 1, beta = 0,
   }})
 end

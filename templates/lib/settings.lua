@@ -6,6 +6,7 @@ local schema = {
   rounding = {default = "once", values = {"once", "twice"}}, -- of the normalised X, see kernels/rmsnorm_forms
   norm = {default = "rms", values = {"rms", "none"}},        -- none: X is taken as it is
   sums = {default = "f16", values = {"f16", "bf16", "f32"}}, -- type of gate and up before the activation
+  product = {default = "c", values = {"c", "f16"}},          -- type in which the writes of down's product add up: C's, or f16
   bias = {default = "no", values = {"no", "yes"}},           -- of gate and up
 }
 

@@ -148,6 +148,7 @@ return function(context)
   local line = 16 // element -- elements of 16 bytes
   O.append(let,
     {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
+    {"r_aligned", string.format("align_residual %% 16 == 0 && ldr %% %d == 0 && (batch == 1 || stride_r %% %d == 0)", line, line)},
     {"direct", "c_aligned && one_alpha && zero_beta && !has_bias && !has_residual"},
     {"ldt", "round_up(n, 64)"})
 
@@ -168,6 +169,7 @@ return function(context)
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
             stride_t = "m * ldt", ldc = "ldc", stride_c = "stride_c", ldr = "ldr", stride_r = "stride_r", aligned = "c_aligned",
+            aligned_r = "r_aligned",
             with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
   })
 

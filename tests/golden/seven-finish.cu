@@ -18,41 +18,41 @@ __device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontr
 // Everything that kernels before this one wrote is visible from here on.
 __device__ __forceinline__ void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-typedef float Element;
-struct alignas(16) Chunk { u32 word[8]; }; // 8 elements
+// ---- f32: reading and writing 8 elements ----
+struct alignas(16) Chunk_f32 { u32 word[8]; }; // 8 elements
 
-__device__ __forceinline__ float widen(Element x) { return x; }
-__device__ __forceinline__ Element narrow(float x) { return x; }
+__device__ __forceinline__ float widen_f32(float x) { return x; }
+__device__ __forceinline__ float narrow_f32(float x) { return x; }
 // 8 elements as f32; whole chunks of aligned matrices in one piece.
-__device__ __forceinline__ void read(float (&x)[8], const Element *from, int count, bool aligned) {
+__device__ __forceinline__ void read_f32(float (&x)[8], const float *from, int count, bool aligned) {
     if (aligned && count == 8) {
-        const Chunk chunk = *(const Chunk *)from;
+        const Chunk_f32 chunk = *(const Chunk_f32 *)from;
 #pragma unroll
         for (int i = 0; i < 8; i++) x[i] = __uint_as_float(chunk.word[i]);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < 8; i++) x[i] = i < count ? widen(from[i]) : 0.0f;
+    for (int i = 0; i < 8; i++) x[i] = i < count ? widen_f32(from[i]) : 0.0f;
 }
-__device__ __forceinline__ void write(Element *to, const float (&x)[8], int count, bool aligned) {
+__device__ __forceinline__ void write_f32(float *to, const float (&x)[8], int count, bool aligned) {
     if (aligned && count == 8) {
-        Chunk chunk;
+        Chunk_f32 chunk;
 #pragma unroll
         for (int i = 0; i < 8; i++) chunk.word[i] = __float_as_uint(x[i]);
-        *(Chunk *)to = chunk;
+        *(Chunk_f32 *)to = chunk;
         return;
     }
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        if (i < count) to[i] = narrow(x[i]);
+        if (i < count) to[i] = narrow_f32(x[i]);
 }
 
 // One thread per 8 elements of a row. C is read only if with_c is set (beta is not zero), bias and residual only if they are
 // there: what is not read may hold anything, not-a-numbers too.
 extern "C" __global__ void __launch_bounds__(256)
-heptane_finish(const Element *t, Element *c, const Element *bias, const Element *residual, float alpha, float beta, i64 ldt,
-    i64 stride_t, i64 ldc, i64 stride_c, i64 ldr, i64 stride_r, int m, int n, int batch_count, int aligned, int with_c, int with_bias,
-    int with_residual) {
+heptane_finish(const float *t, float *c, const float *bias, const float *residual, float alpha, float beta, i64 ldt,
+    i64 stride_t, i64 ldc, i64 stride_c, i64 ldr, i64 stride_r, int m, int n, int batch_count, int aligned, int aligned_r, int with_c,
+    int with_bias, int with_residual) {
     allow_next_kernel();
     await_previous_kernel();
     const int chunks = (n + 7) / 8;
@@ -60,24 +60,24 @@ heptane_finish(const Element *t, Element *c, const Element *bias, const Element 
     if (line >= (i64)m * batch_count) return;
     const int col = (int)(index - line * chunks) * 8, count = min(8, n - col), batch = (int)(line / m), row = (int)(line % m);
     float sum[8], more[8];
-    read(sum, t + batch * stride_t + row * ldt + col, count, true);
+    read_f32(sum, t + batch * stride_t + row * ldt + col, count, true);
 #pragma unroll
     for (int i = 0; i < 8; i++) sum[i] *= alpha;
-    Element *to = c + batch * stride_c + row * ldc + col;
+    float *to = c + batch * stride_c + row * ldc + col;
     if (with_c) {
-        read(more, to, count, aligned);
+        read_f32(more, to, count, aligned);
 #pragma unroll
         for (int i = 0; i < 8; i++) sum[i] += beta * more[i];
     }
     if (with_bias) {
-        read(more, bias + col, count, false);
+        read_f32(more, bias + col, count, false);
 #pragma unroll
         for (int i = 0; i < 8; i++) sum[i] += more[i];
     }
     if (with_residual) {
-        read(more, residual + batch * stride_r + row * ldr + col, count, false);
+        read_f32(more, residual + batch * stride_r + row * ldr + col, count, aligned_r);
 #pragma unroll
         for (int i = 0; i < 8; i++) sum[i] += more[i];
     }
-    write(to, sum, count, aligned);
+    write_f32(to, sum, count, aligned);
 }

@@ -119,9 +119,9 @@ class MLP(_Layer):
     """C = down(activation(gate X', up X')), X' = rmsnorm(X + residual) or X."""
 
     def __init__(self, context, memory, hidden, inner, gate, up, down, norm=0, eps=1e-6, norm_offset=0.0, gate_bias=0, up_bias=0,
-                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once", type="f16", forms="f16", scheme="seven-write", threshold=1536,
-                 stream=None):
-        settings = ["activation=" + activation, "rounding=" + rounding]
+                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once",
+                 product="c", type="f16", forms="f16", scheme="seven-write", threshold=1536, stream=None):
+        settings = ["activation=" + activation, "rounding=" + rounding, "product=" + product]
         if not norm:
             settings.append("norm=none")
         if up_bias:

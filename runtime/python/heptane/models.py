@@ -47,16 +47,15 @@ def _made(mlp, norm, offset, options):
 
 
 def _forward(layer, hidden_states, **given):
-    """A decoder layer's: the first sum of the residual is the MLP's, in the kernel of the norm."""
+    """A decoder layer's: both sums of the residual are the MLP's, in the kernels of the norm and of the product."""
     attended, _ = layer.self_attn(hidden_states=layer.input_layernorm(hidden_states), **given)
-    made, total = layer.mlp(attended, hidden_states)
-    return total + made
+    return layer.mlp.added(attended, hidden_states)
 
 
 @torch.no_grad()
 def replace_mlps(model, **options):
     """Every known MLP of a model of transformers, in place, with the norm before it. Returns how many there were.
-    `options`: scheme, forms, threshold, rounding, backend of heptane.MLP.from_torch. The MLPs' own weights are dropped."""
+    `options`: scheme, forms, product, threshold, rounding, backend of heptane.MLP.from_torch. The MLPs' own weights are dropped."""
     layers = [module for module in model.modules() if type(getattr(module, "mlp", None)).__name__ in FAMILIES]
     if not layers:
         raise ValueError("%s has no layer whose mlp is a %s" % (type(model).__name__, ", a ".join(sorted(FAMILIES))))

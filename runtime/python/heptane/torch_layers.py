@@ -69,12 +69,14 @@ class _Module(torch.nn.Module):
             raise ValueError("%s is %s, its rows must have %d elements" % (name, tuple(x.shape), self.inputs))
         return x.reshape(-1, self.inputs).contiguous()
 
-    def run(self, reads, writes):
+    def run(self, reads, writes, also={}):
+        """`also`: names of further inputs, each with the output that it is."""
         rows = reads["x"].shape[0]
         if self.overflow is not None:
             writes = {**writes, "overflow": self.overflow}
         if rows:
             with self.where.lent(reads, writes) as addresses:
+                addresses.update({name: addresses[output] for name, output in also.items()})
                 self.layer.run(rows, self.where.stream(), **addresses)
 
 
@@ -99,20 +101,34 @@ def _(x, number, outputs):
     return x.new_empty(*x.shape[:-1], outputs)
 
 
-@torch.library.custom_op("heptane::layer_residual", mutates_args=())
-def _residual_op(x: torch.Tensor, residual: torch.Tensor, number: int, outputs: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _with_residual(x, residual, number, also):
     module = _module(number)
     if residual.shape != x.shape:
         raise ValueError("x is %s, but residual is %s" % (tuple(x.shape), tuple(residual.shape)))
     rows, more = module._rows("x", x), module._rows("residual", residual)
-    out, total = rows.new_empty(rows.shape[0], outputs), torch.empty_like(rows)
-    module.run({"x": rows, "residual": more}, {"c": out, "sum": total})
-    return out.reshape(*x.shape[:-1], outputs), total.reshape(x.shape)
+    out, total = torch.empty_like(rows), torch.empty_like(rows)
+    module.run({"x": rows, "residual": more}, {"c": out, "sum": total}, also)
+    return out.reshape(x.shape), total.reshape(x.shape)
+
+
+@torch.library.custom_op("heptane::layer_residual", mutates_args=())
+def _residual_op(x: torch.Tensor, residual: torch.Tensor, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return _with_residual(x, residual, number, {})
 
 
 @_residual_op.register_fake
-def _(x, residual, number, outputs):
-    return x.new_empty(*x.shape[:-1], outputs), x.new_empty(x.shape)
+def _(x, residual, number):
+    return x.new_empty(x.shape), x.new_empty(x.shape)
+
+
+@torch.library.custom_op("heptane::layer_added", mutates_args=())
+def _added_op(x: torch.Tensor, residual: torch.Tensor, number: int) -> torch.Tensor:
+    return _with_residual(x, residual, number, {"add": "sum"})[0]
+
+
+@_added_op.register_fake
+def _(x, residual, number):
+    return x.new_empty(x.shape)
 
 
 class Linear(_Module):
@@ -140,7 +156,7 @@ class MLP(_Module):
 
     @classmethod
     def from_torch(cls, gate, up, down, norm=None, eps=1e-6, norm_offset=0.0, gate_bias=None, up_bias=None, down_bias=None,
-                   activation="swiglu", rounding="once", scheme="seven-write", forms=None, threshold=1536, backend=None):
+                   activation="swiglu", rounding="once", product=None, scheme="seven-write", forms=None, threshold=1536, backend=None):
         type, where = _type("up", up), place(up, backend)
         inner, hidden = up.shape
         weights = _all_checked(up, gate=(gate, (inner, hidden)), up=(up, (inner, hidden)), down=(down, (hidden, inner)))
@@ -148,14 +164,16 @@ class MLP(_Module):
                                  down_bias=(down_bias, (hidden,)))
         scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights)), _scale(weights["down"])
 
-        def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights have left the range of the forms
+        product = product or ("f16" if type == "bf16" else "c")  # f16 has the digits for several roundings
+
+        def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights, 8 the product have left their range
             overflow, memory = torch.zeros(1, dtype=torch.int32, device=up.device), where.memory()
             kept = where.keep(memory, constants)
             with where.lent(weights, {"overflow": overflow}) as lent:
                 layer = layers.MLP(where.context, memory, hidden, inner, lent.get("gate", 0), lent["up"], lent["down"],
                                    eps=eps, norm_offset=norm_offset, weight_scales=scales, overflow=lent["overflow"],
-                                   activation=activation, rounding=rounding, type=type, forms=forms, scheme=scheme,
-                                   threshold=threshold, stream=where.stream(), **kept)
+                                   activation=activation, rounding=rounding, product=product, type=type, forms=forms,
+                                   scheme=scheme, threshold=threshold, stream=where.stream(), **kept)
             return cls(where, layer, hidden, hidden, up, overflow)
 
         made = make(forms or "f16")
@@ -165,12 +183,20 @@ class MLP(_Module):
         return made
 
     def forward(self, x, residual=None):
-        """The MLP of x; with a residual, of x + residual, and that sum: (y, sum). The sum is made within the norm's kernel."""
+        """The MLP of x; with a residual, of x + residual, and that sum, which the norm's kernel makes: (y, sum)."""
         if residual is None:
             return torch.ops.heptane.layer(x, self.number, self.outputs)
+        self._needs_norm()
+        return torch.ops.heptane.layer_residual(x, residual, self.number)
+
+    def added(self, x, residual):
+        """z + the MLP of z, z = x + residual: what a decoder layer does after its attention. Rounded once where z is added."""
+        self._needs_norm()
+        return torch.ops.heptane.layer_added(x, residual, self.number)
+
+    def _needs_norm(self):
         if not self.has_norm:
             raise ValueError("a residual is added within the norm, and this MLP has none")
-        return torch.ops.heptane.layer_residual(x, residual, self.number, self.outputs)
 
     def overflowed(self):
         """Whether anything has left the range of the forms since the last call of this; waits for the device."""

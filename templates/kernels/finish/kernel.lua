@@ -1,14 +1,17 @@
--- C = alpha T + beta C + bias + residual, for what the product's bulk stores cannot do themselves.
+-- C = alpha T + beta C + bias + residual, for what the product's bulk stores cannot do themselves. T may be of another type (t_type
+-- in the context); then sums that are not finite are reported.
 local K = use("lib/kernel")
 local THREADS, CHUNK = 256, 8
 
 local function make(context)
   local plan, type = context.plan, context.plan.c_type
+  local t_type = context.t_type or type
+  local ranged = t_type ~= type
   local manifest = K.manifest(context, "finish", context.variant, {
-    params = {"m", "n", "batch", "ldt", "stride_t", "ldc", "stride_c", "ldr", "stride_r", "aligned", "with_c", "with_bias",
-              "with_residual"},
+    params = {"m", "n", "batch", "ldt", "stride_t", "ldc", "stride_c", "ldr", "stride_r", "aligned", "aligned_r", "with_c",
+              "with_bias", "with_residual"},
     buffers = {
-      {name = "t", type = type, role = "in"}, {name = "c", type = type, role = "inout"},
+      {name = "t", type = t_type, role = "in"}, {name = "c", type = type, role = "inout"},
       {name = "bias", type = type, role = "in"}, {name = "residual", type = type, role = "in"},
     },
     scalars = {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}},
@@ -21,14 +24,19 @@ local function make(context)
     args = {
       K.pointer("t"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"), K.f32("alpha"), K.f32("beta"),
       K.i64("ldt"), K.i64("stride_t"), K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("m"),
-      K.i32("n"), K.i32("batch"), K.i32("aligned"), K.i32("with_c"), K.i32("with_bias"), K.i32("with_residual"),
+      K.i32("n"), K.i32("batch"), K.i32("aligned"), K.i32("aligned_r"), K.i32("with_c"), K.i32("with_bias"), K.i32("with_residual"),
     },
     launch = {grid = {"ctas", 1, 1}, block = {THREADS, 1, 1}, cluster = {1, 1, 1}, shared = 0, overlap = true},
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. type .. "."},
     plan = {threads = THREADS},
   })
+  if ranged then
+    table.insert(manifest.buffers, {name = "overflow", type = "u32", role = "inout"})
+    table.insert(manifest.args, K.pointer("overflow"))
+  end
   local text = K.source("kernels/finish/finish.cu.tmpl", {
-    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, threads = THREADS,
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, t_type = t_type,
+    types = ranged and {type, t_type} or {type}, ranged = ranged, threads = THREADS,
   })
   return {text = text, manifest = manifest}
 end
