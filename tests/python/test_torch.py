@@ -140,6 +140,8 @@ def check_refusals():
     refused("weights without a device", lambda: make(*(t.cpu() for t in given)), "backend")
     if GPU:
         refused("x on the cpu", lambda: mlp(x.cpu()), "on cpu")
+    with mlp.where.lent({"x": x}, {"c": x.clone()}) as at:
+        refused("a misaligned x", lambda: mlp.layer.run(1, mlp.where.stream(), x=at["x"] + 1, c=at["c"]), "x", "aligned")
     refused("no rows", lambda: mlp.layer.run(0, None), "one row")
 
 
