@@ -5,8 +5,8 @@
   tests/device/perplexity.py --data .data                all variants; perplexity.json and perplexity.md are written
   tests/device/perplexity.py --tokens 512 --context 256 --layers 2 --backend emulator --variants f32,bf16,bf16+heptane
 
-Windows of --context tokens that do not overlap, each token but a window's first predicted from those before it; no end-of-text token. Changes are
-relative to the model in f32 (TF32 off). Needs PyTorch, transformers and NumPy. Exit code: 0 if every variant with Heptane keeps
+Windows of --context tokens that do not overlap, each token but a window's first predicted from those before it; no token marks
+the text's beginning. Changes are relative to the model in f32 (TF32 off). Needs PyTorch, transformers and NumPy. Exit code: 0 if every variant with Heptane keeps
 the bound, 1 if not, 4 if the data are not there.
 """
 import argparse
