@@ -371,8 +371,7 @@ static hpt_status emu_launch(hpt_backend_module *module, const hpt_launch *asked
     HPT_FAIL_NO_MEMORY(params);
     HPT_TRY(check_launch(module, &launch, &shared, error));
     HPT_TRY(gather_arguments(module->program->function, &launch, params, error));
-    device->launches++;
-    device->proxy_fenced = false;
+    hpt_emu_next_launch(device);
     size_t before = device->finding_count;
     hpt_emu_run run = {.device = device,
                        .program = module->program,

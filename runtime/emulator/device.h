@@ -34,6 +34,8 @@ struct hpt_backend_device {
 };
 
 static inline uint8_t hpt_emu_launch_tag(uint64_t launch) { return (uint8_t)((launch % HPT_EMU_STATE_TAGS + 1) << 2); }
+/* Begins a launch: its number, and no byte of memory with its tag from a launch long ago. */
+void hpt_emu_next_launch(hpt_emu_device *device);
 /* The byte comes from the launch before this one, which may still run: nothing of it is visible before
  * griddepcontrol.wait. */
 static inline bool hpt_emu_too_early(const hpt_emu_run *run, bool waited, uint8_t state) {

@@ -71,3 +71,23 @@ uint64_t hpt_emu_landed_bytes(const hpt_emu_device *device, hpt_device_ptr addre
     }
     return sum;
 }
+
+/* Takes the tags of one half off all memory. */
+static void forget_tags(hpt_emu_device *device, bool upper) {
+    for (size_t k = 0; k < device->count; k++) {
+        hpt_emu_allocation *a = device->allocations[k];
+        for (size_t b = 0; b < a->bytes; b++) {
+            int tag = a->state[b] >> 2;
+            if (tag && (tag > HPT_EMU_STATE_TAGS / 2) == upper) a->state[b] &= 3;
+        }
+    }
+}
+
+void hpt_emu_next_launch(hpt_emu_device *device) {
+    device->launches++;
+    device->proxy_fenced = false;
+    /* half by half, so that the launch before, whose tag is in the other half, keeps its own */
+    int place = (int)(device->launches % HPT_EMU_STATE_TAGS);
+    if (place == 0) forget_tags(device, false);
+    if (place == HPT_EMU_STATE_TAGS / 2) forget_tags(device, true);
+}

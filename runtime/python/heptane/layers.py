@@ -121,7 +121,7 @@ class _Layer:
         return len(self.choices) - 1
 
     def run(self, m, stream=None, params=None, **addresses):
-        """Launches on `stream`. `addresses`: the op's inputs and outputs by name (x, c, residual, sum, ...)."""
+        """Launches on `stream`. `addresses`: the op's inputs and outputs by name (x, c, residual, sum, ...); what it lacks is left out."""
         if m < 1:
             raise ValueError("there must be at least one row")
         number = self.number_for(m)

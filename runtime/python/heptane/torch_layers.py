@@ -5,114 +5,95 @@
 """
 import itertools
 import math
+import weakref
 
 import torch
 
-from . import layers, runtime
+from . import layers
+from .places import place
 
 _types = {torch.float16: "f16", torch.bfloat16: "bf16"}
-_contexts, _registry, _numbers = {}, {}, itertools.count(1)
+_registry, _numbers = weakref.WeakValueDictionary(), itertools.count(1)
 
 
-class _Memory:
-    """Memory from PyTorch's allocator. What was handed out once stays alive: captured graphs may refer to it."""
-
-    def __init__(self, device):
-        self.device, self.kept, self.shared = device, [], {}
-
-    def alloc(self, size, zero=False):
-        tensor = (torch.zeros if zero else torch.empty)(max(size, 16), dtype=torch.uint8, device=self.device)
-        self.kept.append(tensor)
-        return tensor.data_ptr()
-
-    def workspace(self, key, size, zero, stream):
-        address, had = self.shared.get((key, stream), (0, -1))
-        if had < size:
-            address = self.alloc(size, zero)
-            self.shared[key, stream] = address, size
-        return address
+def _type(name, tensor):
+    if tensor.dtype not in _types:
+        raise ValueError("%s is %s; weights can be %s" % (name, tensor.dtype, " or ".join(map(str, _types))))
+    return _types[tensor.dtype]
 
 
-_memories = {}
-
-
-def _device(tensor):
-    if tensor.device.type != "cuda":
-        raise ValueError("the weights must be on a CUDA device, not on %s" % tensor.device)
-    index = tensor.device.index or 0
-    if index not in _contexts:
-        _contexts[index] = runtime.Context("gpu", index)
-        _memories[index] = _Memory(tensor.device)
-    return _contexts[index], _memories[index]
-
-
-def _stream(tensor):
-    return torch.cuda.current_stream(tensor.device).cuda_stream
-
-
-def _weight(name, tensor, shape, like):
-    if tensor is None:
-        return 0
+def _checked(name, tensor, shape, like):
     if tuple(tensor.shape) != tuple(shape):
         raise ValueError("%s is %s, not %s" % (name, tuple(tensor.shape), tuple(shape)))
     if tensor.dtype != like.dtype or tensor.device != like.device:
         raise ValueError("%s is %s on %s, the other weights are %s on %s" % (name, tensor.dtype, tensor.device, like.dtype, like.device))
-    if not torch.isfinite(tensor).all():
-        raise ValueError("%s holds numbers that are not finite" % name)
     if not tensor.is_contiguous():
         raise ValueError("%s must be contiguous" % name)
-    return tensor.data_ptr()
+    if not torch.isfinite(tensor).all():
+        raise ValueError("%s holds numbers that are not finite" % name)
+    return tensor.detach()
 
 
-def _in_range(*tensors):
-    """f16 forms hold the sums of a few blocks of each weight."""
-    return all(t is None or float(t.abs().max()) < 8192 for t in tensors)
+def _all_checked(like, **named):
+    """Name: (tensor or None, shape) -> name: tensor, of those that are there."""
+    return {name: _checked(name, tensor, shape, like) for name, (tensor, shape) in named.items() if tensor is not None}
+
+
+def _in_range(tensor):
+    """f16 forms hold the sums of a few blocks of a weight."""
+    return float(tensor.abs().max()) < 8192
 
 
 def _scale(*tensors):
     """A power of two that brings the largest weight near 1, where it is far from there."""
-    largest = max(float(t.abs().max()) for t in tensors if t is not None)
+    largest = max(float(t.abs().max()) for t in tensors)
     if largest == 0 or 2 ** -6 <= largest <= 2 ** 9:
         return 1.0
     return 2.0 ** -round(math.log2(largest))
 
 
 class _Module(torch.nn.Module):
-    def __init__(self, layer, outputs, like, overflow=None):
+    """What Linear and MLP share. `layer` works on addresses, `where` turns tensors into them."""
+
+    def __init__(self, where, layer, inputs, outputs, like, overflow=None):
         super().__init__()
-        self.layer, self.outputs, self.type, self.device = layer, outputs, like.dtype, like.device
+        self.where, self.layer, self.inputs, self.outputs = where, layer, inputs, outputs
+        self.dtype, self.device, self.overflow = like.dtype, like.device, overflow
         self.number = next(_numbers)
         _registry[self.number] = self
-        # bits: 1 normalised X, 2 activations have left the range of the forms
-        self.overflow = torch.zeros(1, dtype=torch.int32, device=like.device) if overflow is None else overflow
 
-    def forward(self, x):
-        return torch.ops.heptane.layer(x, self.number, self.outputs)
+    def _rows(self, name, x):
+        if x.dtype != self.dtype or x.device != self.device:
+            raise ValueError("%s is %s on %s, the layer is %s on %s" % (name, x.dtype, x.device, self.dtype, self.device))
+        if x.dim() < 1 or x.shape[-1] != self.inputs:
+            raise ValueError("%s is %s, its rows must have %d elements" % (name, tuple(x.shape), self.inputs))
+        return x.reshape(-1, self.inputs).contiguous()
 
-    def overflowed(self):
-        """Whether anything has left the range of the forms since the last call of this; waits for the device."""
-        seen = bool(self.overflow.item())
-        self.overflow.zero_()
-        return seen
+    def run(self, reads, writes, also={}):
+        """`also`: names of further inputs, each with the output that it is."""
+        rows = reads["x"].shape[0]
+        if self.overflow is not None:
+            writes = {**writes, "overflow": self.overflow}
+        if rows:
+            with self.where.lent(reads, writes) as addresses:
+                addresses.update({name: addresses[output] for name, output in also.items()})
+                self.layer.run(rows, self.where.stream(), **addresses)
 
 
-def _run(module, x):
-    inputs = x.shape[-1]
-    if x.dtype != module.type or x.device != module.device:
-        raise ValueError("x is %s on %s, the layer is %s on %s" % (x.dtype, x.device, module.type, module.device))
-    rows = x.reshape(-1, inputs).contiguous()
-    out = torch.empty(rows.shape[0], module.outputs, dtype=x.dtype, device=x.device)
-    if rows.shape[0]:
-        addresses = {"x": rows.data_ptr(), "c": out.data_ptr()}
-        if "overflow" in module.layer.buffers:
-            addresses["overflow"] = module.overflow.data_ptr()
-        module.layer.run(rows.shape[0], _stream(x), **addresses)
-    return out.reshape(*x.shape[:-1], module.outputs)
+def _module(number):
+    module = _registry.get(number)
+    if module is None:
+        raise RuntimeError("heptane layer %d is gone: keep the module as long as what was compiled from it" % number)
+    return module
 
 
 @torch.library.custom_op("heptane::layer", mutates_args=())
 def _layer_op(x: torch.Tensor, number: int, outputs: int) -> torch.Tensor:
-    return _run(_registry[number], x)
+    module = _module(number)
+    rows = module._rows("x", x)
+    out = rows.new_empty(rows.shape[0], outputs)
+    module.run({"x": rows}, {"c": out})
+    return out.reshape(*x.shape[:-1], outputs)
 
 
 @_layer_op.register_fake
@@ -120,19 +101,54 @@ def _(x, number, outputs):
     return x.new_empty(*x.shape[:-1], outputs)
 
 
+def _with_residual(x, residual, number, also):
+    module = _module(number)
+    if residual.shape != x.shape:
+        raise ValueError("x is %s, but residual is %s" % (tuple(x.shape), tuple(residual.shape)))
+    rows, more = module._rows("x", x), module._rows("residual", residual)
+    out, total = torch.empty_like(rows), torch.empty_like(rows)
+    module.run({"x": rows, "residual": more}, {"c": out, "sum": total}, also)
+    return out.reshape(x.shape), total.reshape(x.shape)
+
+
+@torch.library.custom_op("heptane::layer_residual", mutates_args=())
+def _residual_op(x: torch.Tensor, residual: torch.Tensor, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return _with_residual(x, residual, number, {})
+
+
+@_residual_op.register_fake
+def _(x, residual, number):
+    return x.new_empty(x.shape), x.new_empty(x.shape)
+
+
+@torch.library.custom_op("heptane::layer_added", mutates_args=())
+def _added_op(x: torch.Tensor, residual: torch.Tensor, number: int) -> torch.Tensor:
+    return _with_residual(x, residual, number, {"add": "sum"})[0]
+
+
+@_added_op.register_fake
+def _(x, residual, number):
+    return x.new_empty(x.shape)
+
+
 class Linear(_Module):
     """A linear layer with a prepared weight, in place of torch.nn.Linear for inference."""
 
     @classmethod
-    def from_torch(cls, weight, bias=None, scheme=None, forms=None, threshold=None):
-        context, memory = _device(weight)
+    def from_torch(cls, weight, bias=None, scheme=None, forms=None, threshold=None, backend=None):
+        type, where = _type("weight", weight), place(weight, backend)
         outputs, inputs = weight.shape
-        type = _types[weight.dtype]
-        forms = forms or ("f16" if _in_range(weight) else "bf16")
-        layer = layers.Linear(context, memory, inputs, outputs, _weight("weight", weight, (outputs, inputs), weight),
-                              _weight("bias", bias, (outputs,), weight), type, forms, scheme, threshold, _stream(weight))
-        layer.kept = (bias,)
-        return cls(layer, outputs, weight)
+        constants = _all_checked(weight, bias=(bias, (outputs,)))
+        weights = _all_checked(weight, weight=(weight, (outputs, inputs)))
+        memory = where.memory()
+        kept = where.keep(memory, constants)
+        with where.lent(weights, {}) as lent:
+            layer = layers.Linear(where.context, memory, inputs, outputs, lent["weight"], kept.get("bias", 0), type,
+                                  forms or ("f16" if _in_range(weights["weight"]) else "bf16"), scheme, threshold, where.stream())
+        return cls(where, layer, inputs, outputs, weight)
+
+    def forward(self, x):
+        return torch.ops.heptane.layer(x, self.number, self.outputs)
 
 
 class MLP(_Module):
@@ -140,19 +156,48 @@ class MLP(_Module):
 
     @classmethod
     def from_torch(cls, gate, up, down, norm=None, eps=1e-6, norm_offset=0.0, gate_bias=None, up_bias=None, down_bias=None,
-                   activation="swiglu", rounding="once", scheme=None, forms=None, threshold=None):
-        context, memory = _device(up)
+                   activation="swiglu", rounding="once", scheme=None, forms=None, threshold=None, backend=None):
+        type, where = _type("up", up), place(up, backend)
         inner, hidden = up.shape
-        type = _types[up.dtype]
-        overflow = torch.zeros(1, dtype=torch.int32, device=up.device)
-        layer = layers.MLP(
-            context, memory, hidden, inner, _weight("gate", gate, (inner, hidden), up), _weight("up", up, (inner, hidden), up),
-            _weight("down", down, (hidden, inner), up), _weight("norm", norm, (hidden,), up), eps, norm_offset,
-            _weight("gate_bias", gate_bias, (inner,), up), _weight("up_bias", up_bias, (inner,), up),
-            _weight("down_bias", down_bias, (hidden,), up), (_scale(gate, up), _scale(down)),
-            overflow.data_ptr(), activation, rounding, type, forms or "f16", scheme, threshold, _stream(up))
-        if overflow.item() and forms is None:  # a weight with values too far apart for f16
-            return cls.from_torch(gate, up, down, norm, eps, norm_offset, gate_bias, up_bias, down_bias, activation, rounding, scheme,
-                                  "bf16", threshold)
-        layer.kept = (norm, gate_bias, up_bias, down_bias)
-        return cls(layer, hidden, up, overflow)
+        weights = _all_checked(up, gate=(gate, (inner, hidden)), up=(up, (inner, hidden)), down=(down, (hidden, inner)))
+        constants = _all_checked(up, norm=(norm, (hidden,)), gate_bias=(gate_bias, (inner,)), up_bias=(up_bias, (inner,)),
+                                 down_bias=(down_bias, (hidden,)))
+        scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights)), _scale(weights["down"])
+
+        def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights, 8 the product have left their range
+            overflow, memory = torch.zeros(1, dtype=torch.int32, device=up.device), where.memory()
+            kept = where.keep(memory, constants)
+            with where.lent(weights, {"overflow": overflow}) as lent:
+                layer = layers.MLP(where.context, memory, hidden, inner, lent.get("gate", 0), lent["up"], lent["down"],
+                                   eps=eps, norm_offset=norm_offset, weight_scales=scales, overflow=lent["overflow"],
+                                   activation=activation, rounding=rounding, type=type, forms=forms,
+                                   scheme=scheme, threshold=threshold, stream=where.stream(), **kept)
+            return cls(where, layer, hidden, hidden, up, overflow)
+
+        made = make(forms or "f16")
+        if made.overflow.item() and forms is None:  # a weight with values too far apart for f16
+            made = make("bf16")
+        made.has_norm = norm is not None
+        return made
+
+    def forward(self, x, residual=None):
+        """The MLP of x; with a residual, of x + residual, and that sum, which the norm's kernel makes: (y, sum)."""
+        if residual is None:
+            return torch.ops.heptane.layer(x, self.number, self.outputs)
+        self._needs_norm()
+        return torch.ops.heptane.layer_residual(x, residual, self.number)
+
+    def added(self, x, residual):
+        """z + the MLP of z, z = x + residual: what a decoder layer does after its attention. Rounded once where z is added."""
+        self._needs_norm()
+        return torch.ops.heptane.layer_added(x, residual, self.number)
+
+    def _needs_norm(self):
+        if not self.has_norm:
+            raise ValueError("a residual is added within the norm, and this MLP has none")
+
+    def overflowed(self):
+        """Whether anything has left the range of the forms since the last call of this; waits for the device."""
+        seen = bool(self.overflow.item())
+        self.overflow.zero_()
+        return seen
