@@ -21,7 +21,8 @@ function M.open(context)
   b.settings = settings.choose(context.settings)
   b.tune = tune.choose(product.tune, context.overrides)
   b.fused = setmetatable({variant = fused, tune = b.tune, settings = b.settings}, {__index = context})
-  b.product = O.summing(setmetatable({variant = product, tune = b.tune, forms_given = true}, {__index = context}))
+  b.product = O.summing(setmetatable({variant = product, tune = b.tune, forms_given = true,
+                                        ranged = plan.sums_type ~= plan.c_type and 8 or nil}, {__index = context}))
   b.row = fused.activation(b.settings)
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
@@ -53,8 +54,8 @@ function M.rule(b, that, message) O.append(b.require, {that = that, message = me
 
 local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
 local function aligned(buffer) return string.format("align_%s %% 16 == 0", buffer) end
--- The output that says whether something left the range of the forms' type: bit 0 the normalised X, 1 the activations, 2 a weight.
--- The caller clears it. Scales are powers of two, each with its inverse: x_scale gate_up_scale = 1, act_scale down_scale = 1.
+-- The output that says whether something left the range of its type: bit 0 the normalised X, 1 the activations, 2 a weight, 3 the
+-- sums of C, where they have another type than C. The caller clears it. Scales are powers of two, each with its inverse: x_scale gate_up_scale = 1, act_scale down_scale = 1.
 local function overflow(b)
   if b.has_overflow then return end
   b.has_overflow = true
@@ -168,7 +169,7 @@ function M.down(b, act_role)
   weight_forms(b, "down", {"down"}, "hidden", "inner", "block_o", "block_i")
   local made = b.product.variant.make(b.product)
   b.files["gemm/kernel.cu"], b.files["gemm/manifest.json"] = made.text, made.manifest
-  O.package(b.files, "finish", "finish", b.context)
+  O.package(b.files, "finish", "finish", b.context, {ranged = b.product.ranged})
   M.param(b, "ldc", "elements from one row of C to the next", 1, "hidden")
   M.param(b, "ld_add", "elements from one row of the matrix that is added to C to the next", 1, "hidden")
   M.cut(b)
@@ -196,12 +197,13 @@ function M.down(b, act_role)
       ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
     }
     if b.product.deliver then O.bind_delivery(bind, direct, names) end
+    if b.product.deliver and b.product.ranged then bind.overflow = "overflow" end
     O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = bind})
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
     stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
-    alpha = 1, beta = 0,
+    alpha = 1, beta = 0, overflow = b.product.ranged and "overflow",
   }})
 end
 

@@ -21,12 +21,13 @@ end
 
 -- The context of a product whose output blocks are added up in plan.sums_type: that is the type of what it writes, C, or,
 -- where C has another type and it cannot deliver that, a workspace that is finished later. `delivers`: C is what it writes.
+-- context.ranged: a bit of the operation's `overflow` for sums that have left their type's range.
 function M.summing(context)
   local plan = context.plan
   local same, wide = plan.sums_type == plan.c_type, K.bytes[plan.sums_type] > 2 or K.bytes[plan.c_type] > 2
   local own = setmetatable({plan = setmetatable({c_type = plan.sums_type}, {__index = plan})}, {__index = context})
   local can = not wide and (context.tune.turned or 0) == 0
-  own.deliver = not same and can and {type = plan.c_type} or false
+  own.deliver = not same and can and {type = plan.c_type, ranged = context.ranged} or false
   own.delivers = same or can
   return own
 end

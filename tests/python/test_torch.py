@@ -84,13 +84,13 @@ def check_layers(dtype):
 
 
 def check_product_range(given, x):
-    """Sums of the product in f16 may leave its range: that is reported; in C's own type they do not."""
+    """Sums of the product in f16 may leave its range: that is reported."""
     gate, up, down, norm = given
     large = gate, up, 64 * down, torch.full_like(norm, 40)
-    for product, left in ((None, True), ("f16", True), ("c", False)):
-        mlp = heptane.MLP.from_torch(*large, threshold=THRESHOLD, product=product, **PLACE)
-        y = mlp(x)
-        assert mlp.overflowed() == left and torch.isfinite(y).all() != left, product
+    mlp = heptane.MLP.from_torch(*large, threshold=THRESHOLD, **PLACE)
+    for rows in (x, x[:1, :1]):
+        y = mlp(rows)
+        assert not torch.isfinite(y).all() and mlp.overflowed(), rows.shape
 
 
 def check_compiled(dtype):

@@ -27,8 +27,12 @@ local function make(context)
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. type .. "."},
     plan = {threads = THREADS},
   })
+  if context.ranged then -- the bit that says that T is not finite
+    table.insert(manifest.buffers, {name = "overflow", type = "u32", role = "inout"})
+    table.insert(manifest.args, K.pointer("overflow"))
+  end
   local text = K.source("kernels/finish/finish.cu.tmpl", {
-    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, sums = sums, threads = THREADS,
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, sums = sums, ranged = context.ranged or false, threads = THREADS,
   })
   return {text = text, manifest = manifest}
 end

@@ -81,6 +81,10 @@ function M.make(context, template, g)
     add(args, K.i32("as_sums"), K.f32("alpha"), K.f32("beta"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"),
         K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("with"))
     add(buffers, {name = "bias", type = deliver.type, role = "in"}, {name = "residual", type = deliver.type, role = "in"})
+    if deliver.ranged then -- the value is the bit that says that C is not finite
+      add(args, K.pointer("overflow"))
+      add(buffers, {name = "overflow", type = "u32", role = "inout"})
+    end
     add(params, "as_sums", "ldr", "stride_r", "with")
   end
   if beside then
