@@ -95,7 +95,8 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_overrides),
-                                       cmocka_unit_test(test_large), cmocka_unit_test(test_sums), cmocka_unit_test(test_blackwell)};
+                                       cmocka_unit_test(test_large), cmocka_unit_test(test_sums),
+                                       cmocka_unit_test(test_blackwell)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     hpt_nvrtc_close(nvrtc);
     return failed;
