@@ -56,6 +56,10 @@ for target in sm_90a sm_100a; do
   launches 1
 done
 run 7 seven-write -m 512 -n 512 -k 256 --in-type bf16 --sums bf16
+# turned roles, for few rows
+run 7 seven-write -m 64 -n 256 -k 128 --plan turned=32,tile_n=128,cluster=1
+run - seven-write -m 70 -n 300 -k 200 --plan turned=32,tile_n=128,cluster=2,stages=6 --set beside=1
+run - trivial -m 33 -n 300 -k 200 --plan turned=16,tile_n=128,cluster=1 --batch 2 --beta 1 --out-type f32
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16 --forms bf16 --out-type bf16
 run - seven-write -m 100 -n 72 -k 136 --out-type f32
