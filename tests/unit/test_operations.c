@@ -309,10 +309,37 @@ static void test_two_verifiers(void **state) {
     }
 }
 
+static void count_lines(void *user, const char *line) { *(int *)user += line[0] != '\0'; }
+
+static void test_interruption(void **state) {
+    (void)state;
+    volatile int interrupted = 1;
+    int lines = 0;
+    const hpt_progress progress = {count_lines, &lines, &interrupted};
+    const hpt_read_options reading = {.progress = &progress};
+    hpt_scheme *s = NULL, *pair = NULL;
+    hpt_verification v;
+    hpt_error error = {0};
+    assert_int_equal(hpt_scheme_read(&s, "strassen", &reading, &error), HPT_INTERRUPTED);
+    assert_null(s);
+    assert_non_null(strstr(error.message, "nothing is proved"));
+    assert_int_equal(hpt_scheme_read(&s, "strassen", NULL, &error), HPT_OK);
+    assert_int_equal(hpt_scheme_tensor(&pair, s, s, &error), HPT_OK); /* not verified yet */
+    assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_INTERRUPTED);
+    assert_non_null(strstr(error.message, "nothing is proved"));
+    interrupted = 0;
+    assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_OK);
+    assert_int_equal(v.verdict, HPT_VERDICT_PROVED);
+    assert_int_equal(lines, 0); /* too short for one */
+    hpt_scheme_destroy(pair);
+    hpt_scheme_destroy(s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles),      cmocka_unit_test(test_products_and_sums),
-                                       cmocka_unit_test(test_orbits),     cmocka_unit_test(test_different_orbits),
-                                       cmocka_unit_test(test_symmetries), cmocka_unit_test(test_lift),
-                                       cmocka_unit_test(test_reports),    cmocka_unit_test(test_two_verifiers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles),       cmocka_unit_test(test_products_and_sums),
+                                       cmocka_unit_test(test_orbits),      cmocka_unit_test(test_different_orbits),
+                                       cmocka_unit_test(test_symmetries),  cmocka_unit_test(test_lift),
+                                       cmocka_unit_test(test_reports),     cmocka_unit_test(test_two_verifiers),
+                                       cmocka_unit_test(test_interruption)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

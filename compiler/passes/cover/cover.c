@@ -75,12 +75,17 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
                                  problem->join, problem->end, &limits, error));
     out->method = "branch and bound";
     if (out->lower_bound < out->cost && small && !hpt_progress_interrupted(problem->progress)) {
-        HPT_TRY(hpt_cover_subsets(out->order, out->last, problem, error));
-        out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
-        out->method = "subset dynamic programming";
+        status = hpt_cover_subsets(out->order, out->last, problem, error);
+        if (status == HPT_OK) {
+            out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
+            out->method = "subset dynamic programming";
+        } else if (status != HPT_INTERRUPTED) { /* an interruption keeps what the tree has */
+            goto done;
+        }
     }
     HPT_TRY(prefer(out, problem, start + seconds, error));
 done:
+    hpt_progress_end(problem->progress);
     free(b.trial);
     free(b.trial_last);
     if (status != HPT_OK) hpt_cover_clear(out);
