@@ -29,7 +29,7 @@ static void clear(facts *f) {
 
 /* Chaining applies to correct schemes over real rings of moderate size; without it there are no writes to report. */
 static hpt_status find_writes(facts *f, const hpt_scheme *s, double limit, hpt_error *error) {
-    const hpt_chain_options best = {.time_limit = limit}, none = {.unchained = true};
+    const hpt_chain_options best = {.time_limit = limit, .any = true}, none = {.unchained = true};
     if (f->verdict.verdict != HPT_VERDICT_PROVED || !hpt_scheme_is_real(s)) return HPT_OK;
     hpt_status status = hpt_cli_chain(&f->chained, s, &best, error);
     if (status == HPT_OK) status = hpt_chain(&f->unchained, s, &none, error);

@@ -22,6 +22,7 @@ typedef struct hpt_cover_problem {
     int32_t accumulators; /* >= 1 */
     double seconds;       /* time limit; <= 0: 60 */
     bool by_tree;         /* the bound must come from the tree: no dynamic programming */
+    bool any;             /* any cover of the cost found will do */
     const hpt_progress *progress; /* may be NULL */
 } hpt_cover_problem;
 
