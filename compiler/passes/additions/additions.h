@@ -1,7 +1,8 @@
 /* additions.h - how many additions a scheme's forms and outputs take. Promises:
  *   - naive: each form and each output on its own.
  *   - reduced: after common subexpressions of two terms were shared; an upper bound that some program attains (its
- *     additions are counted, not estimated), found by many randomised greedy runs with a fixed seed: deterministic.
+ *     additions are counted, not estimated), found by randomised greedy runs and then by undoing and redoing parts
+ *     of the best, with fixed seeds: deterministic. The program is expanded again and compared with the matrix.
  *   - each side is also tried transposed: a program for the transpose of a matrix, run backwards, is one for the matrix
  *     with (inputs - outputs) more additions.
  */
