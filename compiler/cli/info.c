@@ -144,7 +144,7 @@ hpt_status hpt_command_info(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(hpt_scheme_read(&scheme, argv[first], &reading, error));
     HPT_TRY(hpt_scheme_verify(&f.verdict, scheme, error));
-    HPT_TRY(hpt_additions_count(&f.additions, scheme, 0, error));
+    HPT_TRY(hpt_additions_count(&f.additions, scheme, 0, &hpt_cli_progress, error));
     HPT_TRY(hpt_scheme_generating(&f.stored, scheme, HPT_V, error));
     HPT_TRY(hpt_orbit_symmetries(&f.symmetries, scheme, error));
     HPT_TRY(find_writes(&f, scheme, limit, error));

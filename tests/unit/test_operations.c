@@ -206,7 +206,7 @@ static void test_reports(void **state) {
         hpt_scheme *s = get(cases[i].name);
         hpt_additions a;
         hpt_generating g;
-        assert_int_equal(hpt_additions_count(&a, s, 0, NULL), HPT_OK);
+        assert_int_equal(hpt_additions_count(&a, s, 0, NULL, NULL), HPT_OK);
         assert_int_equal(a.naive[0] + a.naive[1] + a.naive[2], cases[i].naive);
         assert_int_equal(a.reduced[0] + a.reduced[1] + a.reduced[2], cases[i].reduced);
         if (cases[i].growth >= 0) assert_float_equal(hpt_scheme_growth(s), cases[i].growth, 1e-9);
@@ -328,6 +328,8 @@ static void test_interruption(void **state) {
     assert_int_equal(hpt_scheme_tensor(&pair, s, s, &error), HPT_OK); /* not verified yet */
     assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_INTERRUPTED);
     assert_non_null(strstr(error.message, "nothing is proved"));
+    hpt_additions additions;
+    assert_int_equal(hpt_additions_count(&additions, s, 0, &progress, &error), HPT_INTERRUPTED);
     interrupted = 0;
     assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_OK);
     assert_int_equal(v.verdict, HPT_VERDICT_PROVED);

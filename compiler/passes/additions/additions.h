@@ -9,6 +9,7 @@
 #ifndef HPT_ADDITIONS_H
 #define HPT_ADDITIONS_H
 
+#include "core/core.h"
 #include <heptane/scheme.h>
 
 typedef struct hpt_additions {
@@ -16,7 +17,8 @@ typedef struct hpt_additions {
 } hpt_additions;
 
 /* `effort` is roughly the number of elementary steps per side; 0 means the default. Coefficients that are not small
- * rationals are counted as they are (reduced = naive). */
-hpt_status hpt_additions_count(hpt_additions *out, const hpt_scheme *scheme, int64_t effort, hpt_error *error);
+ * rationals are counted as they are (reduced = naive). HPT_INTERRUPTED after an interruption. */
+hpt_status hpt_additions_count(hpt_additions *out, const hpt_scheme *scheme, int64_t effort,
+                               const hpt_progress *progress, hpt_error *error);
 
 #endif
