@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 KNOWN = {"3x3x3_m23_additions60_ZT.json": 60,  # dronperminov/FastMatrixMultiplication
-         "3x3x3_23_58_L.sms": 58, "2x2x2_7_Winograd_L.sms": 15}  # jgdumas/plinopt
+         "3x3x3_23_58_L.sms": 58}  # jgdumas/plinopt
 
 
 def published(path):
