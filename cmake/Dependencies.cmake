@@ -7,7 +7,7 @@ foreach(pair "GMP gmp" "LUA lua5.4" "JANSSON jansson" "ZIP libzip" "ZLIB zlib" "
   list(GET pair 1 module)
   pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${module})
 endforeach()
-# FLINT 2.9 has no pkg-config file and 3.x's CMake package is for Windows only
+# FLINT 2.9, 3.0.1 and 3.6.0 pass the tests. 2.9 has no pkg-config file and 3.x's CMake package is for Windows only
 find_library(FLINT_LIBRARY flint REQUIRED)
 find_path(FLINT_INCLUDE_DIR flint/fmpq_poly.h REQUIRED)
 add_library(heptane_flint INTERFACE)

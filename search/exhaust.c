@@ -147,6 +147,7 @@ hpt_status hpt_exhaust_lift(hpt_exhaust_result *out, const hpt_ternary_shape *sh
     take_result(out, &state);
     HPT_TRY(p.status);
 done:
+    hpt_progress_end(options->progress);
     pthread_mutex_destroy(&p.lock);
     hpt_checkpoint_clear(&state);
     free(tasks);

@@ -325,6 +325,7 @@ hpt_status hpt_walk(hpt_walk_result *out, const hpt_ternary_shape *shape, const 
     HPT_FAIL_IF(!hpt_ternary_check(out->products, &out->shape), HPT_INTERNAL, "search", "A walk left the tensor.");
     if (hpt_progress_interrupted(options->progress)) status = HPT_INTERRUPTED;
 done:
+    hpt_progress_end(options->progress);
     free(c.walkers);
     pthread_mutex_destroy(&c.lock);
     return status;

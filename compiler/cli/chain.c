@@ -142,7 +142,7 @@ hpt_status hpt_command_chain(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));
     if (equivalent) HPT_TRY(choose(&scheme, seconds, error));
     if (output) HPT_TRY(write_scheme(output, scheme, error));
-    hpt_chain_options chain = {(int32_t)accumulators, unchained, seconds};
+    hpt_chain_options chain = {.accumulators = (int32_t)accumulators, .unchained = unchained, .time_limit = seconds};
     HPT_TRY(hpt_chain_with_proof(&schedule, certificate ? &proof : NULL, scheme, &chain, &hpt_cli_progress, error));
     if (certificate) HPT_TRY(write_certificate(certificate, schedule, &proof, scheme, error));
     if (json)

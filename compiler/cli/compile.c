@@ -192,6 +192,7 @@ hpt_status hpt_command_compile(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_nvrtc_open(&nvrtc, error));
     b.nvrtc = nvrtc;
     compile_all(&b, threads);
+    hpt_progress_end(&hpt_cli_progress);
     HPT_TRY(print_results(&b, json, error));
     HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "", "Interrupted; what is done stays.");
     for (size_t i = 0; i < b.count; i++) {

@@ -10,7 +10,8 @@ hpt_status hpt_command_convert(int argc, char **argv, hpt_error *error);
 static hpt_status check_lossless(const hpt_scheme *scheme, const char *path, const char *format, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_scheme *again = NULL;
-    hpt_read_options reading = {.n = hpt_scheme_n(scheme), .m = hpt_scheme_m(scheme), .p = hpt_scheme_p(scheme)};
+    hpt_read_options reading = {
+        .n = hpt_scheme_n(scheme), .m = hpt_scheme_m(scheme), .p = hpt_scheme_p(scheme), .progress = &hpt_cli_progress};
     if (strncmp(hpt_scheme_ring(scheme), "GF(", 3) == 0) reading.ring = hpt_scheme_ring(scheme);
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return HPT_OK; /* a pipe or a device cannot be read back */

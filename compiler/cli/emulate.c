@@ -208,6 +208,7 @@ hpt_status hpt_command_emulate(int argc, char **argv, hpt_error *error) {
     e.length = length;
     e.next = e.seed;
     run_seeds(&e);
+    hpt_progress_end(&hpt_cli_progress);
     HPT_TRY(e.status);
     HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "", "Interrupted.");
     HPT_TRY(report(&e, json, argv[first], error));

@@ -29,7 +29,7 @@ static void clear(facts *f) {
 
 /* Chaining applies to correct schemes over real rings of moderate size; without it there are no writes to report. */
 static hpt_status find_writes(facts *f, const hpt_scheme *s, double limit, hpt_error *error) {
-    const hpt_chain_options best = {.time_limit = limit}, none = {.unchained = true};
+    const hpt_chain_options best = {.time_limit = limit, .any = true}, none = {.unchained = true};
     if (f->verdict.verdict != HPT_VERDICT_PROVED || !hpt_scheme_is_real(s)) return HPT_OK;
     hpt_status status = hpt_cli_chain(&f->chained, s, &best, error);
     if (status == HPT_OK) status = hpt_chain(&f->unchained, s, &none, error);
@@ -144,7 +144,7 @@ hpt_status hpt_command_info(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(hpt_scheme_read(&scheme, argv[first], &reading, error));
     HPT_TRY(hpt_scheme_verify(&f.verdict, scheme, error));
-    HPT_TRY(hpt_additions_count(&f.additions, scheme, 0, error));
+    HPT_TRY(hpt_additions_count(&f.additions, scheme, 0, &hpt_cli_progress, error));
     HPT_TRY(hpt_scheme_generating(&f.stored, scheme, HPT_V, error));
     HPT_TRY(hpt_orbit_symmetries(&f.symmetries, scheme, error));
     HPT_TRY(find_writes(&f, scheme, limit, error));

@@ -12,7 +12,7 @@ enum { CHAIN_RANK = 26 }; /* up to here, chaining takes no noticeable time */
 /* The writes of the best chaining, -1 where chains do not apply or the scheme is large. */
 static int32_t count_writes(const hpt_scheme *scheme) {
     hpt_schedule *schedule = NULL;
-    const hpt_chain_options options = {.time_limit = 1};
+    const hpt_chain_options options = {.time_limit = 1, .any = true};
     int32_t writes = -1;
     if (hpt_scheme_is_real(scheme) && hpt_scheme_rank(scheme) <= CHAIN_RANK &&
         hpt_chain(&schedule, scheme, &options, NULL) == HPT_OK)

@@ -40,9 +40,13 @@ hpt_status hpt_cli_end_on_interrupt(hpt_error *error) {
     return interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
 }
 
+/* Writes over the line before; an empty one only erases. */
 static void show_line(void *user, const char *line) {
+    static bool shown;
     (void)user;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%s", line);
+    if (!isatty(STDERR_FILENO) || (!shown && !line[0])) return;
+    fprintf(stderr, "\r\033[K%s", line);
+    shown = line[0] != '\0';
 }
 
 const hpt_progress hpt_cli_progress = {show_line, NULL, &interrupted};
@@ -91,7 +95,7 @@ static const char *nearest(const char *name) {
 static int run(const hpt_command *command, int argc, char **argv) {
     hpt_error error = {0};
     hpt_status status = command->run(argc, argv, &error);
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+    hpt_progress_end(&hpt_cli_progress);
     if (status != HPT_OK && error.message[0])
         fprintf(stderr, "heptane %s: %s%s%s\n", command->name, error.where, error.where[0] ? ": " : "", error.message);
     else if (status == HPT_INTERRUPTED)

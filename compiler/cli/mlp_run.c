@@ -194,6 +194,7 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_mlp_data_make(&data, error));
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);
     HPT_TRY(execute(&result, context, op, &data, o.repeat, error));
+    hpt_progress_end(&hpt_cli_progress);
     HPT_TRY(report(&result, context, op, &data, o.json, error));
     HPT_FAIL_IF(
         !result.ok, HPT_DIFFERS, name,

@@ -15,7 +15,7 @@ hpt_status hpt_shape_parse(int32_t shape[3], const char *text, hpt_error *error)
 hpt_status hpt_scheme_options(hpt_read_options *out, const hpt_scheme_arguments *arguments, hpt_error *error) {
     int32_t shape[3] = {0, 0, 0};
     hpt_status status = arguments->shape ? hpt_shape_parse(shape, arguments->shape, error) : HPT_OK;
-    *out = (hpt_read_options){shape[0], shape[1], shape[2], arguments->ring, arguments->from};
+    *out = (hpt_read_options){shape[0], shape[1], shape[2], arguments->ring, arguments->from, &hpt_cli_progress};
     return status;
 }
 

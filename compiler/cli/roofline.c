@@ -1,11 +1,6 @@
-/* heptane roofline: from which size on a scheme should beat the textbook algorithm, by memory and arithmetic alone.
- *
- * N x N matrices of two-byte numbers, P operations/s, B bytes/s, an n x m x p scheme of rank R (the paper, section 2.2,
- * for any shape): the textbook algorithm takes max(2 N^3 / P, 4 N^2 / B); the scheme first makes its forms, which reads
- * X and Y and writes R/(nm) and R/(mp) times as much, then takes max(2 R N^3 / (nmp P), 2 (R/(nm) + R/(mp)) N^2 / B).
- * In the compute-bound regime it wins for N > (P/B) (traffic of the forms in units of 2 N^2 bytes) / (1 - R/(nmp)).
- * With Y's forms prepared only X's count; with X's forms fused into the operation before, none do, and it wins as soon
- * as reading the forms is hidden: N > (P/B) (R/(nm) + R/(mp)). */
+/* heptane roofline: from which size on a scheme should beat the textbook algorithm, by memory, arithmetic and power
+ * alone (the model is in roofline.h). */
+#include "roofline.h"
 #include "report.h"
 #include <math.h>
 #include <stdio.h>
@@ -16,182 +11,158 @@ hpt_status hpt_command_roofline(int argc, char **argv, hpt_error *error);
 
 enum { MOST_GPUS = 64, MOST_SCHEMES = 32 };
 
-typedef struct gpu {
-    char name[48];
-    int year;
-    double operations, bytes, sustained;
-} gpu;
-
-typedef struct shape {
-    char name[64];
-    double n, m, p, rank;
-} shape;
-
-typedef struct cutoff { /* sizes; INFINITY if never */
-    double standalone, prepared, fused;
-} cutoff;
-
-static const gpu known[] = {
-#define GPU(name, year, operations, bytes, sustained) {name, year, operations, bytes, sustained},
+static const hpt_roof_gpu known[] = {
+#define GPU(name, year, operations, bytes, watts, pj_operation, pj_byte, pj_written)                                   \
+    {name, year, operations, bytes, watts, pj_operation, pj_byte, pj_written},
 #include "gpus.def"
 #undef GPU
 };
 
-static cutoff find_cutoff(const gpu *g, double operations, const shape *s) {
-    double ratio = operations / g->bytes, saved = 1 - s->rank / (s->n * s->m * s->p);
-    double forms_x = s->rank / (s->n * s->m), forms_y = s->rank / (s->m * s->p);
-    if (saved <= 0) return (cutoff){INFINITY, INFINITY, INFINITY};
-    return (cutoff){ratio * (2 + forms_x + forms_y) / saved, ratio * (1 + forms_x) / saved,
-                    ratio * (forms_x + forms_y)};
+/* ---- input ---- */
+/* The fewest writes of a scheme that chains; of one that does not, as many as there are products. */
+static double count_writes(const hpt_scheme *scheme) {
+    const hpt_chain_options options = {.time_limit = 1, .any = true};
+    hpt_schedule *schedule = NULL;
+    double writes = hpt_scheme_rank(scheme);
+    if (hpt_scheme_is_real(scheme) && hpt_chain(&schedule, scheme, &options, NULL) == HPT_OK) writes = schedule->writes;
+    hpt_schedule_destroy(schedule);
+    return writes;
 }
 
-/* ---- input ---- */
-static hpt_status read_shape(shape *out, const char *name, hpt_error *error) {
+static hpt_status read_scheme(hpt_roof_scheme *out, const char *name, hpt_error *error) {
+    static const hpt_read_options reading = {.progress = &hpt_cli_progress};
     char rest;
     int n, m, p, rank;
-    *out = (shape){0};
+    *out = (hpt_roof_scheme){0};
     snprintf(out->name, sizeof out->name, "%.63s", name);
     if (sscanf(name, "%dx%dx%d:%d%c", &n, &m, &p, &rank, &rest) == 4) {
         out->n = n;
         out->m = m;
         out->p = p;
-        out->rank = rank;
+        out->rank = out->writes = rank;
         if (n >= 1 && m >= 1 && p >= 1 && rank >= 1) return HPT_OK;
         return hpt_error_set(error, HPT_USAGE, name, "Shape and rank must be positive (2x2x2:7).");
     }
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
-    HPT_TRY(hpt_scheme_read_proved(&scheme, name, NULL, error));
+    HPT_TRY(hpt_scheme_read_proved(&scheme, name, &reading, error));
     out->n = hpt_scheme_n(scheme);
     out->m = hpt_scheme_m(scheme);
     out->p = hpt_scheme_p(scheme);
     out->rank = hpt_scheme_rank(scheme);
+    out->writes = count_writes(scheme);
 done:
     hpt_scheme_destroy(scheme);
     return status;
 }
 
-static hpt_status read_gpu(gpu *out, const char *text, hpt_error *error) {
-    char rest;
-    *out = (gpu){0};
-    if (sscanf(text, "%47[^:]:%lf:%lf%c", out->name, &out->operations, &out->bytes, &rest) != 3 ||
-        !(out->operations > 0) || !(out->bytes > 0))
+/* NAME:P:B or NAME:P:B:WATTS:PJ:PJ:PJ */
+static hpt_status read_gpu(hpt_roof_gpu *out, const char *text, hpt_error *error) {
+    enum { PLAIN = 2, WITH_POWER = 6 };
+    double numbers[WITH_POWER] = {0};
+    size_t name = strcspn(text, ":"), count = 0;
+    const char *at = text + name;
+    while (*at == ':' && count < WITH_POWER) {
+        char *end;
+        numbers[count] = strtod(at + 1, &end);
+        if (end == at + 1 || !(numbers[count] > 0)) break;
+        count++;
+        at = end;
+    }
+    if (*at || name == 0 || name >= sizeof out->name || (count != PLAIN && count != WITH_POWER))
         return hpt_error_set(error, HPT_USAGE, "--gpu",
-                             "\"%s\" is not NAME:OPERATIONS:BYTES per second (B200:2.25e15:8e12).", text);
+                             "\"%s\" is not NAME:OPERATIONS:BYTES per second (B200:2.25e15:8e12), with or without "
+                             ":WATTS and picojoules per operation, byte read and byte written (:692:0.95:78:230).",
+                             text);
+    *out = (hpt_roof_gpu){"", 0, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    memcpy(out->name, text, name);
     return HPT_OK;
 }
 
 /* ---- output ---- */
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
-static json_t *make_json(const gpu *gpus, size_t gpu_count, const shape *shapes, size_t shape_count) {
-    json_t *rows = json_array();
-    for (size_t s = 0; s < shape_count; s++)
-        for (size_t g = 0; g < gpu_count; g++) {
-            cutoff c = find_cutoff(&gpus[g], gpus[g].operations, &shapes[s]);
-            json_t *row =
-                json_pack("{s:s,s:s,s:f,s:f,s:o,s:o,s:o}", "gpu", gpus[g].name, "scheme", shapes[s].name, "operations",
-                          gpus[g].operations, "bytes", gpus[g].bytes, "cutoff", number(c.standalone), "cutoff_prepared",
-                          number(c.prepared), "cutoff_fused", number(c.fused));
-            if (gpus[g].sustained > 0) {
-                c = find_cutoff(&gpus[g], gpus[g].sustained, &shapes[s]);
-                json_object_set_new(row, "sustained", json_real(gpus[g].sustained));
-                json_object_set_new(row, "cutoff_sustained", number(c.standalone));
-                json_object_set_new(row, "cutoff_sustained_prepared", number(c.prepared));
-                json_object_set_new(row, "cutoff_sustained_fused", number(c.fused));
-            }
-            json_array_append_new(rows, row);
-        }
-    return json_pack("{s:o}", "cutoffs", rows);
-}
-
-static void print_line(const char *name, const gpu *g, double operations, const shape *s) {
-    cutoff c = find_cutoff(g, operations, s);
-    printf("%-22s %9.2f %8.2f %8.0f", name, operations * 1e-12, g->bytes * 1e-12, operations / g->bytes);
-    if (isfinite(c.standalone))
-        printf(" %10.0f %10.0f %10.0f\n", c.standalone, c.prepared, c.fused);
-    else
-        printf("      never      never      never\n");
-}
-
-static void print_table(const gpu *gpus, size_t count, const shape *s) {
-    printf("%s: size from which it should beat the textbook algorithm (square, two-byte numbers)\n\n", s->name);
-    printf("%-22s %9s %8s %8s %10s %10s %10s\n", "GPU", "Tera-op/s", "TB/s", "op/byte", "alone", "Y prepared",
-           "and X fused");
-    for (size_t g = 0; g < count; g++) {
-        print_line(gpus[g].name, &gpus[g], gpus[g].operations, s);
-        if (gpus[g].sustained > 0) print_line("  at its power limit", &gpus[g], gpus[g].sustained, s);
+/* cutoff, cutoff_prepared, cutoff_fused; at a size also ratio, ratio_prepared, ratio_fused. */
+static void add_figures(json_t *row, const hpt_roof_gpu *g, const hpt_roof_scheme *s, double size) {
+    static const char *const suffix[HPT_ROOF_CASES] = {"", "_prepared", "_fused"};
+    char key[32];
+    for (int i = 0; i < HPT_ROOF_CASES; i++) {
+        snprintf(key, sizeof key, "cutoff%s", suffix[i]);
+        json_object_set_new(row, key, number(hpt_roof_cutoff(g, s, (hpt_roof_case)i)));
+        if (size <= 0) continue;
+        snprintf(key, sizeof key, "ratio%s", suffix[i]);
+        json_object_set_new(row, key, json_real(hpt_roof_ratio(g, s, (hpt_roof_case)i, size)));
     }
+}
+
+static json_t *make_row(const hpt_roof_gpu *g, const hpt_roof_scheme *s, double size) {
+    hpt_roof_gpu plain = hpt_roof_unlimited(g);
+    json_t *row = json_pack("{s:s,s:s,s:f,s:f}", "gpu", g->name, "scheme", s->name, "operations", g->operations,
+                            "bytes", g->bytes);
+    if (size > 0) json_object_set_new(row, "size", json_integer((json_int_t)size));
+    add_figures(row, &plain, s, size);
+    if (g->watts > 0) {
+        json_t *power = json_pack("{s:f,s:f,s:f,s:f,s:f}", "watts", g->watts, "pj_operation", g->pj_operation,
+                                  "pj_byte", g->pj_byte, "pj_written", g->pj_written, "writes", s->writes);
+        add_figures(power, g, s, size);
+        json_object_set_new(row, "power", power);
+    }
+    return row;
+}
+
+static void print_row(const char *name, const hpt_roof_gpu *g, const hpt_roof_scheme *s, double size) {
+    double limit = g->watts > 0 ? fmin(g->operations, 1e12 * g->watts / g->pj_operation) : g->operations;
+    printf("%-22s %9.2f %8.2f %8.0f", name, limit * 1e-12, g->bytes * 1e-12, limit / g->bytes);
+    for (int i = 0; i < HPT_ROOF_CASES; i++) {
+        double cutoff = hpt_roof_cutoff(g, s, (hpt_roof_case)i);
+        if (isfinite(cutoff))
+            printf(" %10.0f", cutoff);
+        else
+            printf(" %10s", "never");
+    }
+    for (int i = 0; i < HPT_ROOF_CASES && size > 0; i++)
+        printf("%s%6.3f", i ? " " : "    ", hpt_roof_ratio(g, s, (hpt_roof_case)i, size));
     printf("\n");
 }
 
-/* One group of three bars per GPU; sizes on a logarithmic axis. */
-static void draw_group(hpt_text *svg, int y, const char *name, const cutoff *c, double scale, double low) {
-    static const char *const colours[] = {"#c44", "#e93", "#494"};
-    const double sizes[] = {c->standalone, c->prepared, c->fused};
-    hpt_text_printf(svg, "<text x=\"120\" y=\"%d\" text-anchor=\"end\">%s</text>\n", y + 21, name);
-    for (int i = 0; i < 3; i++) {
-        double width = sizes[i] > low ? scale * log2(sizes[i] / low) : 0;
-        if (!isfinite(width)) continue;
-        hpt_text_printf(svg, "<rect x=\"130\" y=\"%d\" width=\"%.1f\" height=\"9\" fill=\"%s\"/>\n", y + 10 * i, width,
-                        colours[i]);
-        hpt_text_printf(svg, "<text x=\"%.1f\" y=\"%d\" font-size=\"9\">%.0f</text>\n", 134 + width, y + 10 * i + 8,
-                        sizes[i]);
-    }
-}
-
-static hpt_status write_svg(const char *path, const gpu *gpus, size_t count, const shape *s, hpt_error *error) {
-    static const char *const legend[] = {"forms made alone", "forms of Y prepared", "and forms of X fused"};
-    static const char *const colours[] = {"#c44", "#e93", "#494"};
-    const double low = 16, scale = 40;
-    const int height = 80 + 40 * (int)count;
-    hpt_text svg = {0};
-    hpt_text_printf(
-        &svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"660\" height=\"%d\" font-family=\"sans-serif\" "
-        "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-        "<text x=\"130\" y=\"20\" font-size=\"14\">Size from which %s beats the textbook algorithm</text>\n",
-        height, s->name);
-    for (int i = 0; i < 3; i++)
-        hpt_text_printf(
-            &svg, "<rect x=\"%d\" y=\"30\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"39\">%s</text>\n",
-            130 + 165 * i, colours[i], 145 + 165 * i, legend[i]);
-    for (double size = 64; size <= 32768; size *= 8) {
-        double x = 130 + scale * log2(size / low);
-        hpt_text_printf(
-            &svg,
-            "<path d=\"M%.1f 52V%d\" stroke=\"#ccc\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n",
-            x, height - 24, x, height - 8, size);
-    }
+static void print_table(const hpt_roof_gpu *gpus, size_t count, const hpt_roof_scheme *s, double size) {
+    printf("%s: size from which it should beat the textbook algorithm (square, two-byte numbers)", s->name);
+    if (size > 0) printf(";\nlast: the textbook algorithm's time over its time at %.0f", size);
+    printf("\n\n%-22s %9s %8s %8s %10s %10s %10s%s\n", "GPU", "Tera-op/s", "TB/s", "op/byte", "alone", "Y prepared",
+           "and X fused", size > 0 ? "     alone  Y    and X" : "");
     for (size_t g = 0; g < count; g++) {
-        cutoff c = find_cutoff(&gpus[g], gpus[g].operations, s);
-        draw_group(&svg, 58 + 40 * (int)g, gpus[g].name, &c, scale, low);
+        hpt_roof_gpu plain = hpt_roof_unlimited(&gpus[g]);
+        print_row(plain.name, &plain, s, size);
+        if (gpus[g].watts > 0) print_row("  at its power limit", &gpus[g], s, size);
     }
-    hpt_text_puts(&svg, "</svg>\n");
-    hpt_status status = svg.failed ? hpt_error_set(error, HPT_NO_MEMORY, path, "Out of memory.")
-                                   : hpt_file_write(path, svg.data, svg.length, error);
-    hpt_text_clear(&svg);
-    return status;
+    printf("\n");
 }
 
 hpt_status hpt_command_roofline(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     bool json = false, helped = false;
     const char *svg = NULL, *extra = NULL;
-    gpu gpus[MOST_GPUS];
-    shape shapes[MOST_SCHEMES];
-    size_t gpu_count = HPT_COUNT(known), shape_count = 0;
+    hpt_roof_gpu gpus[MOST_GPUS];
+    hpt_roof_scheme schemes[MOST_SCHEMES];
+    size_t gpu_count = HPT_COUNT(known), scheme_count = 0;
+    int64_t size = 0;
     int first;
     const hpt_option options[] = {
-        {"gpu", 0, HPT_OPTION_TEXT, &extra, "NAME:P:B", "another GPU: operations/s and bytes/s", 0, 0},
+        {"gpu", 0, HPT_OPTION_TEXT, &extra, "NAME:P:B",
+         "another GPU: operations/s and bytes/s; with a power limit NAME:P:B:W:E:R:O: watts, and picojoules per "
+         "operation, "
+         "byte read and byte of output written",
+         0, 0},
+        {"size", 0, HPT_OPTION_INTEGER, &size, "N", "also the predicted speed-up at N x N x N", 1, 1 << 30},
         {"svg", 0, HPT_OPTION_TEXT, &svg, "FILE", "draw the first scheme's sizes", 0, 0},
         {"json", 0, HPT_OPTION_FLAG, &json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {
         "roofline",
         "[SCHEME|NxMxP:R...] [options]",
-        "The paper's model: from which size on a scheme beats the textbook algorithm.",
+        "The paper's model: from which size on a scheme beats the textbook algorithm; with it power.",
         "heptane roofline                             a 2x2x2:7 scheme on the GPUs that the paper names\n"
         "heptane roofline 3x3x3:23 4x4x4:49           other shapes, with or without a scheme file\n"
+        "heptane roofline seven-write --size 16384    predicted speed-ups at a size, and under the power limit\n"
         "heptane roofline --gpu mine:2.5e15:8e12 --svg roofline.svg\n",
         0,
         MOST_SCHEMES,
@@ -201,13 +172,18 @@ hpt_status hpt_command_roofline(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     memcpy(gpus, known, sizeof known);
     if (extra) HPT_TRY(read_gpu(&gpus[gpu_count++], extra, error));
-    for (int i = first; i < argc; i++) HPT_TRY(read_shape(&shapes[shape_count++], argv[i], error));
-    if (shape_count == 0) HPT_TRY(read_shape(&shapes[shape_count++], "2x2x2:7", error));
-    if (svg) HPT_TRY(write_svg(svg, gpus, gpu_count, &shapes[0], error));
-    if (json)
-        HPT_TRY(hpt_json_print(make_json(gpus, gpu_count, shapes, shape_count), error));
-    else
-        for (size_t s = 0; s < shape_count; s++) print_table(gpus, gpu_count, &shapes[s]);
+    for (int i = first; i < argc; i++) HPT_TRY(read_scheme(&schemes[scheme_count++], argv[i], error));
+    if (scheme_count == 0) HPT_TRY(read_scheme(&schemes[scheme_count++], "2x2x2:7", error));
+    if (svg) HPT_TRY(hpt_roof_draw(svg, gpus, gpu_count, &schemes[0], error));
+    if (json) {
+        json_t *rows = json_array();
+        for (size_t s = 0; s < scheme_count; s++)
+            for (size_t g = 0; g < gpu_count; g++)
+                json_array_append_new(rows, make_row(&gpus[g], &schemes[s], (double)size));
+        HPT_TRY(hpt_json_print(json_pack("{s:o}", "cutoffs", rows), error));
+    } else {
+        for (size_t s = 0; s < scheme_count; s++) print_table(gpus, gpu_count, &schemes[s], (double)size);
+    }
 done:
     return status;
 }

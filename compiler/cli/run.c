@@ -253,6 +253,7 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     warn_if_slow(&o, context);
     hpt_progress_say(&hpt_cli_progress, "running on %s ...", device.device);
     HPT_TRY(execute(&result, context, op, &data, &o, error));
+    hpt_progress_end(&hpt_cli_progress);
     if (o.json)
         HPT_TRY(print_json(&result, context, op, &data, error));
     else

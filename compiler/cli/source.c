@@ -42,7 +42,7 @@ static hpt_status emit_into(const char *folder, const char *name, const hpt_sour
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
     hpt_schedule *schedule = NULL;
-    hpt_read_options reading = {.ring = o->ring, .format = o->format};
+    hpt_read_options reading = {.ring = o->ring, .format = o->format, .progress = &hpt_cli_progress};
     hpt_chain_options chaining = {.time_limit = o->time_limit};
     const char *target = o->emit.target ? o->emit.target : "sm_90a";
     if (o->shape) {

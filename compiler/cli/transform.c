@@ -183,7 +183,7 @@ hpt_status hpt_command_transform(int argc, char **argv, hpt_error *error) {
     if (verdict.verdict == HPT_VERDICT_REFUTED) HPT_TRY(hpt_verdict_status(argv[first], &verdict, error));
     HPT_TRY(transform(&scheme, &w, error));
     if (!unchecked) {
-        HPT_TRY(hpt_scheme_verify(&verdict, scheme, error));
+        HPT_TRY(hpt_scheme_verify_watched(&verdict, scheme, &hpt_cli_progress, error));
         if (json)
             HPT_TRY(hpt_json_print(hpt_verdict_json(scheme, &verdict), error));
         else if (out && strcmp(out, "-") != 0)

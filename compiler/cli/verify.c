@@ -20,7 +20,12 @@ done:
     return status;
 }
 
-/* Every file is looked at; the first failure decides the exit code, the others are printed as they come. */
+static void print_problem(const hpt_error *problem) {
+    fprintf(stderr, "heptane: %s: %s\n", problem->where, problem->message);
+}
+
+/* Every file is looked at; the first failure decides the exit code, the others are printed as they come. An
+ * interruption ends it there and decides the exit code: what comes after was not looked at. */
 hpt_status hpt_command_verify(int argc, char **argv, hpt_error *error) {
     bool json = false, helped;
     int first;
@@ -46,12 +51,12 @@ hpt_status hpt_command_verify(int argc, char **argv, hpt_error *error) {
         hpt_error problem = {0};
         hpt_status this = verify_one(argv[i], &reading, json, &problem);
         if (this == HPT_OK) continue;
-        if (status == HPT_OK) {
+        if (status != HPT_OK) print_problem(this == HPT_INTERRUPTED ? error : &problem);
+        if (status == HPT_OK || this == HPT_INTERRUPTED) {
             status = this;
             *error = problem;
-        } else {
-            fprintf(stderr, "heptane: %s: %s\n", problem.where, problem.message);
         }
+        if (this == HPT_INTERRUPTED) break;
     }
     return status;
 }

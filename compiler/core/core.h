@@ -9,6 +9,7 @@
 #ifndef HPT_CORE_H
 #define HPT_CORE_H
 
+#include <heptane/progress.h>
 #include <heptane/status.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -79,15 +80,13 @@ enum { HPT_HASH_LENGTH = 65 };
 void hpt_sha256_hex(char out[HPT_HASH_LENGTH], const void *bytes, size_t length);
 
 /* ---- progress.c ---- */
-/* A status line on a terminal's standard error for long work, at most four times a second; silent elsewhere. The
- * library only calls the hook; the command line installs it. */
-typedef void (*hpt_progress_hook)(void *user, const char *line);
-typedef struct hpt_progress {
-    hpt_progress_hook hook; /* may be NULL */
-    void *user;
-    volatile int *interrupted; /* may be NULL; non-zero asks long work to stop with HPT_INTERRUPTED */
-} hpt_progress;
+/* The library only calls the hook; the command line installs one that writes to a terminal. NULL is fine. */
 void hpt_progress_say(const hpt_progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hpt_progress_end(const hpt_progress *progress); /* says the empty line */
 bool hpt_progress_interrupted(const hpt_progress *progress);
+/* True if a new line is due, which moves the time of the next one; start from hpt_progress_first(). */
+bool hpt_progress_due(double *next);
+double hpt_progress_first(void);
+double hpt_clock(void); /* CLOCK_MONOTONIC in seconds */
 
 #endif

@@ -89,6 +89,7 @@ hpt_status hpt_heptane_read(hpt_scheme **out, const hpt_input *source, hpt_error
     HPT_FAIL_IF(!json_is_array(products), HPT_MALFORMED, source->path, "The key \"products\" must hold a list.");
     HPT_TRY(read_ring(&ring, document, source, error));
     HPT_TRY(hpt_builder_create(&builder, shape[0], shape[1], shape[2], rank, source->path, error));
+    hpt_builder_watch(builder, source->options->progress);
     HPT_FAIL_IF((size_t)rank != json_array_size(products), HPT_LIES, source->path,
                 "The rank is given as %lld, but there are %zu products.", (long long)rank, json_array_size(products));
     hpt_builder_set_ring(builder, &ring, ring.kind == HPT_RING_FINITE);

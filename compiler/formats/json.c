@@ -11,11 +11,33 @@ bool hpt_json_has(const hpt_input *source, const char *quoted) {
     return memmem(source->bytes, source->length, quoted, strlen(quoted)) != NULL;
 }
 
+typedef struct stream {
+    const hpt_input *source;
+    size_t at;
+    double next_line;
+} stream;
+
+/* Hands the text out in pieces, so that a large file shows its progress and can be interrupted. */
+static size_t next_piece(void *buffer, size_t room, void *user) {
+    stream *s = user;
+    const hpt_progress *progress = s->source->options->progress;
+    size_t rest = s->source->length - s->at, count = rest < room ? rest : room;
+    if (hpt_progress_interrupted(progress)) return (size_t)-1;
+    if (hpt_progress_due(&s->next_line))
+        hpt_progress_say(progress, "reading: %.0f%%", 100 * (double)s->at / (double)s->source->length);
+    memcpy(buffer, s->source->bytes + s->at, count);
+    s->at += count;
+    return count;
+}
+
 hpt_status hpt_json_load(json_t **out, const hpt_input *source, hpt_error *error) {
     json_error_t problem;
     size_t skip = source->length >= 3 && memcmp(source->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    *out = json_loadb(source->bytes + skip, source->length - skip, JSON_REJECT_DUPLICATES, &problem);
+    stream pieces = {source, skip, hpt_progress_first()};
+    *out = json_load_callback(next_piece, &pieces, JSON_REJECT_DUPLICATES, &problem);
+    hpt_progress_end(source->options->progress);
     if (*out) return HPT_OK;
+    if (hpt_progress_interrupted(source->options->progress)) return hpt_reading_interrupted(source->path, error);
     char where[HPT_ERROR_WHERE];
     snprintf(where, sizeof where, "%.200s:%d:%d", source->path, problem.line, problem.column);
     return hpt_error_set(error, HPT_MALFORMED, where, "This is not JSON: %s.", problem.text);

@@ -67,6 +67,7 @@ hpt_status hpt_reader_start(hpt_builder **out, const hpt_input *source, const ch
     HPT_TRY(hpt_builder_create(out, n, m, p, rank, source->path, error));
     hpt_builder_set_ring(*out, &record, false);
     hpt_builder_set_text(*out, source->path, format, NULL, NULL);
+    hpt_builder_watch(*out, source->options->progress);
 done:
     hpt_ring_clear(&record);
     return status;

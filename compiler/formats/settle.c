@@ -47,9 +47,9 @@ static double product_count(const hpt_scheme *s) {
     return total;
 }
 
-static hpt_status verify_and_keep(hpt_scheme *s, hpt_error *error) {
+static hpt_status verify_and_keep(hpt_scheme *s, const hpt_progress *progress, hpt_error *error) {
     hpt_verification verdict;
-    hpt_status status = hpt_scheme_verify(&verdict, s, error);
+    hpt_status status = hpt_scheme_verify_watched(&verdict, s, progress, error);
     if (status == HPT_OK) {
         s->known = verdict;
         s->verified = true;
@@ -62,12 +62,12 @@ static void replace(hpt_scheme **scheme, hpt_scheme *with) {
     *scheme = with;
 }
 
-static hpt_status try_layouts(hpt_scheme **scheme, hpt_error *error) {
+static hpt_status try_layouts(hpt_scheme **scheme, const hpt_progress *progress, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_scheme *other = NULL;
     for (int turned = 1; turned < 8; turned++) {
         HPT_TRY(relayout(&other, *scheme, turned, error));
-        HPT_TRY(verify_and_keep(other, error));
+        HPT_TRY(verify_and_keep(other, progress, error));
         if (other->known.verdict == HPT_VERDICT_PROVED) {
             replace(scheme, other);
             other = NULL;
@@ -92,17 +92,17 @@ hpt_status hpt_scheme_settle(hpt_scheme **scheme, const hpt_read_options *option
     hpt_status status = HPT_OK;
     hpt_scheme *exact = NULL;
     if (options->ring) HPT_TRY(move_to_ring(scheme, options->ring, error));
-    HPT_TRY(verify_and_keep(*scheme, error));
+    HPT_TRY(verify_and_keep(*scheme, options->progress, error));
     if ((*scheme)->decimal && (*scheme)->known.verdict != HPT_VERDICT_PROVED) {
         HPT_TRY(hpt_scheme_recognise(&exact, *scheme, error));
         if (exact) {
             replace(scheme, exact);
-            HPT_TRY(verify_and_keep(*scheme, error));
+            HPT_TRY(verify_and_keep(*scheme, options->progress, error));
         }
     }
     if ((*scheme)->known.verdict == HPT_VERDICT_REFUTED && product_count(*scheme) <= MANY_PRODUCTS &&
         (*scheme)->convention[0])
-        HPT_TRY(try_layouts(scheme, error));
+        HPT_TRY(try_layouts(scheme, options->progress, error));
     if (!options->ring && (*scheme)->ring.characteristic == 0 && strcmp((*scheme)->known.ring, "GF(2)") == 0) {
         hpt_verification verdict = (*scheme)->known;
         HPT_TRY(move_to_ring(scheme, "GF(2)", error));

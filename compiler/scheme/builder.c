@@ -23,6 +23,7 @@ struct hpt_builder {
     int32_t value_capacity;
     int32_t small[2 * SMALL + 1]; /* ids of small integers, UNKNOWN at first */
     bool zero_rows;
+    const hpt_progress *progress; /* may be NULL */
 };
 
 static uint64_t hash_text(const char *text) { /* FNV-1a */
@@ -180,12 +181,19 @@ void hpt_builder_set_text(hpt_builder *b, const char *name, const char *format, 
     replace(&b->scheme->convention, convention);
 }
 
+void hpt_builder_watch(hpt_builder *b, const hpt_progress *progress) { b->progress = progress; }
+
+hpt_status hpt_reading_interrupted(const char *where, hpt_error *error) {
+    return hpt_error_set(error, HPT_INTERRUPTED, where, "Interrupted while the scheme was read: nothing is proved.");
+}
+
 void hpt_builder_set_decimal(hpt_builder *b) { b->scheme->decimal = true; }
 void hpt_builder_allow_zero_rows(hpt_builder *b) { b->zero_rows = true; }
 
 hpt_status hpt_builder_term(hpt_builder *b, hpt_factor factor, int64_t product, int64_t entry, int32_t id,
                             const char *where, hpt_error *error) {
     if (id == NO_MEMORY) return hpt_error_set(error, HPT_NO_MEMORY, "", "Out of memory.");
+    if (hpt_progress_interrupted(b->progress)) return hpt_reading_interrupted(where, error);
     if (product < 0 || product >= b->scheme->rank)
         return hpt_error_set(error, HPT_LIES, where, "Product %lld is outside 1 .. %d, the rank.",
                              (long long)product + 1, b->scheme->rank);

@@ -53,6 +53,9 @@ void hpt_builder_destroy(hpt_builder *builder); /* NULL is fine */
 void hpt_builder_set_ring(hpt_builder *builder, const hpt_ring *ring, bool forced);
 void hpt_builder_set_text(hpt_builder *builder, const char *name, const char *format, const char *source,
                           const char *convention); /* NULL leaves one as it is */
+/* From now on adding terms ends with HPT_INTERRUPTED after an interruption. */
+void hpt_builder_watch(hpt_builder *builder, const hpt_progress *progress);
+hpt_status hpt_reading_interrupted(const char *where, hpt_error *error); /* what it and the readers say then */
 void hpt_builder_set_decimal(hpt_builder *builder);
 void hpt_builder_allow_zero_rows(hpt_builder *builder);
 /* The id of a value, -1 for zero, -2 when memory ran out. */

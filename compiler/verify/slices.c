@@ -22,6 +22,8 @@ typedef struct slice_job {
     int64_t block, blocks;             /* rows of a buffer; blocks per slice */
     uint8_t *marks;                    /* several moduli: equations already found failing; else NULL */
     atomic_llong next;
+    const hpt_progress *progress;
+    double share_from, share; /* of the whole check that this round of slices is, for the percentage */
     pthread_mutex_t lock;
     hpt_slices_result result;
     bool no_memory;
@@ -32,6 +34,8 @@ typedef struct worker {
     int64_t *sums; /* block x row_length */
     bool *touched; /* block */
     int64_t *left; /* u times v, d components */
+    bool speaks;   /* the calling thread's worker, which shows the progress */
+    double next_line;
     hpt_slices_result result;
 } worker;
 
@@ -88,6 +92,13 @@ static void multiply_vector(int64_t *out, const int64_t *matrix, const int64_t *
     }
 }
 
+static void show(worker *w, int64_t item, int64_t items) {
+    const slice_job *job = w->job;
+    if (!hpt_progress_due(&w->next_line)) return;
+    hpt_progress_say(job->progress, "verifying: %.0f%%",
+                     100 * (job->share_from + job->share * (double)item / (double)items));
+}
+
 static void accumulate(worker *w, int64_t entry, int64_t first_row, int64_t row_count) {
     const slice_job *job = w->job;
     const hpt_scheme *s = job->scheme;
@@ -95,6 +106,7 @@ static void accumulate(worker *w, int64_t entry, int64_t first_row, int64_t row_
     slong d = a->dimension;
     for (size_t i = job->by_entry.start[entry]; i < job->by_entry.start[entry + 1]; i++) {
         int32_t r = job->by_entry.product[i];
+        if (hpt_progress_interrupted(job->progress)) return;
         const int64_t *u = a->table[HPT_U] + (int64_t)job->by_entry.value[i] * d;
         hpt_terms v = hpt_scheme_terms(s, HPT_V, r), rho = hpt_scheme_terms(s, HPT_W, r);
         for (size_t k = 0; k < v.count; k++) {
@@ -180,9 +192,8 @@ static void merge(hpt_slices_result *into, const hpt_slices_result *from) {
         into->border_degree = from->border_degree;
 }
 
-static void *work(void *argument) {
-    slice_job *job = argument;
-    worker w = {.job = job};
+static void work_on(slice_job *job, bool speaks) {
+    worker w = {.job = job, .speaks = speaks, .next_line = hpt_progress_first()};
     w.sums = calloc((size_t)(job->block * job->row_length), sizeof *w.sums);
     w.touched = calloc((size_t)job->block, sizeof *w.touched);
     w.left = calloc((size_t)job->algebra->dimension, sizeof *w.left);
@@ -192,6 +203,8 @@ static void *work(void *argument) {
         int64_t entry = item / job->blocks, first = item % job->blocks * job->block;
         int64_t count = job->rows - first < job->block ? job->rows - first : job->block;
         accumulate(&w, entry, first, count);
+        if (hpt_progress_interrupted(job->progress)) break; /* the slice may be half done */
+        if (w.speaks) show(&w, item, items);
         check(&w, entry, first, count);
     }
     pthread_mutex_lock(&job->lock);
@@ -201,6 +214,10 @@ static void *work(void *argument) {
     free(w.sums);
     free(w.touched);
     free(w.left);
+}
+
+static void *work(void *argument) {
+    work_on(argument, false);
     return NULL;
 }
 
@@ -220,7 +237,7 @@ static void run(slice_job *job, bool threads) {
     atomic_store(&job->next, 0);
     for (; started < count && started < MAX_THREADS; started++)
         if (pthread_create(&others[started], NULL, work, job) != 0) break;
-    work(job);
+    work_on(job, true);
     for (int i = 0; i < started; i++) pthread_join(others[i], NULL);
 }
 
@@ -240,8 +257,10 @@ static hpt_status run_modular(slice_job *job, hpt_algebra *a, hpt_error *error) 
     while (fmpz_cmp(covered, needed) <= 0) {
         prime = (int64_t)n_nextprime((mp_limb_t)prime, 1);
         hpt_algebra_select(a, prime);
+        job->share_from = (double)fmpz_bits(covered) / (double)fmpz_bits(needed);
+        job->share = 30 / (double)fmpz_bits(needed);
         run(job, true);
-        if (job->no_memory) break;
+        if (job->no_memory || hpt_progress_interrupted(job->progress)) break;
         fmpz_mul_si(covered, covered, prime);
     }
 done:
@@ -252,9 +271,10 @@ done:
     return status;
 }
 
-hpt_status hpt_slices_check(hpt_slices_result *out, const hpt_scheme *s, hpt_algebra *a, hpt_error *error) {
+hpt_status hpt_slices_check(hpt_slices_result *out, const hpt_scheme *s, hpt_algebra *a, const hpt_progress *progress,
+                            hpt_error *error) {
     hpt_status status = HPT_OK;
-    slice_job job = {.scheme = s, .algebra = a, .n = s->n, .m = s->m, .p = s->p};
+    slice_job job = {.scheme = s, .algebra = a, .n = s->n, .m = s->m, .p = s->p, .progress = progress, .share = 1};
     pthread_mutex_init(&job.lock, NULL);
     job.rows = job.m * job.p;
     job.row_length = job.n * job.p * a->dimension;
@@ -274,8 +294,11 @@ hpt_status hpt_slices_check(hpt_slices_result *out, const hpt_scheme *s, hpt_alg
         HPT_TRY(run_modular(&job, a, error));
     }
     HPT_FAIL_IF(job.no_memory, HPT_NO_MEMORY, "", "Out of memory.");
+    HPT_FAIL_IF(hpt_progress_interrupted(progress), HPT_INTERRUPTED, s->name,
+                "Interrupted before every equation was checked: nothing is proved.");
     *out = job.result;
 done:
+    hpt_progress_end(progress);
     free(job.by_entry.start);
     free(job.by_entry.product);
     free(job.by_entry.value);

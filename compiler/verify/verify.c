@@ -9,10 +9,11 @@
 /* Decimal schemes whose sums miss by more than this are wrong, not rounded. */
 static const double ROUNDED = 1e-3;
 
-static hpt_status check(hpt_slices_result *out, const hpt_scheme *scheme, hpt_error *error) {
+static hpt_status check(hpt_slices_result *out, const hpt_scheme *scheme, const hpt_progress *progress,
+                        hpt_error *error) {
     hpt_algebra *algebra = NULL;
     hpt_status status = hpt_algebra_create(&algebra, scheme, error);
-    if (status == HPT_OK) status = hpt_slices_check(out, scheme, algebra, error);
+    if (status == HPT_OK) status = hpt_slices_check(out, scheme, algebra, progress, error);
     hpt_algebra_destroy(algebra);
     return status;
 }
@@ -70,21 +71,26 @@ static void describe_failure(hpt_verification *out, const hpt_scheme *s, const h
     }
 }
 
-static bool holds_over(const hpt_scheme *s, const char *ring) {
+static hpt_status holds_over(bool *out, const hpt_scheme *s, const char *ring, const hpt_progress *progress,
+                             hpt_error *error) {
     hpt_scheme *reduced = NULL;
     hpt_slices_result result = {0};
-    bool holds = hpt_scheme_over(&reduced, s, ring, NULL) == HPT_OK && check(&result, reduced, NULL) == HPT_OK &&
-                 result.failing == 0;
+    *out = false;
+    hpt_status status = hpt_scheme_over(&reduced, s, ring, NULL);
+    if (status == HPT_OK) {
+        status = check(&result, reduced, progress, error);
+        *out = status == HPT_OK && result.failing == 0;
+    }
     hpt_scheme_destroy(reduced);
-    return holds;
+    return status == HPT_INTERRUPTED ? status : HPT_OK; /* where it cannot be asked, it does not hold */
 }
 
 /* Largest absolute error of any equation, in floating point: a report, never a proof. */
-static double residual(const hpt_scheme *s) {
+static double residual(const hpt_scheme *s, const hpt_progress *progress) {
     int64_t nm = hpt_scheme_entries(s, HPT_U), mp = hpt_scheme_entries(s, HPT_V), np = hpt_scheme_entries(s, HPT_W);
     double worst = 0, *sums = calloc((size_t)(mp * np), sizeof *sums);
     if (!sums) return NAN;
-    for (int64_t a = 0; a < nm; a++) {
+    for (int64_t a = 0; a < nm && !hpt_progress_interrupted(progress); a++) {
         memset(sums, 0, (size_t)(mp * np) * sizeof *sums);
         for (int32_t r = 0; r < s->rank; r++) {
             const hpt_value *u = coefficient(s, HPT_U, r, a);
@@ -102,18 +108,24 @@ static double residual(const hpt_scheme *s) {
     return worst;
 }
 
-static void judge_refuted(hpt_verification *out, const hpt_scheme *s) {
+static hpt_status judge_refuted(hpt_verification *out, const hpt_scheme *s, const hpt_progress *progress,
+                                hpt_error *error) {
+    hpt_status status = HPT_OK;
     bool ones = s->value_count == 1; /* value 0 is 1 */
     out->verdict = HPT_VERDICT_REFUTED;
     if (s->decimal) {
-        out->residual = residual(s);
+        out->residual = residual(s, progress);
+        HPT_FAIL_IF(hpt_progress_interrupted(progress), HPT_INTERRUPTED, s->name,
+                    "Interrupted before it was known how far the sums miss: nothing is proved.");
         if (out->residual <= ROUNDED) {
             out->verdict = HPT_VERDICT_UNDECIDED;
             snprintf(out->note, sizeof out->note, "holds only numerically: the decimal coefficients are rounded");
         }
-        return;
+        goto done;
     }
-    if (s->ring.kind != HPT_RING_RATIONAL || !holds_over(s, "GF(2)")) return;
+    bool modulo_two = false;
+    if (s->ring.kind == HPT_RING_RATIONAL) HPT_TRY(holds_over(&modulo_two, s, "GF(2)", progress, error));
+    if (!modulo_two) goto done;
     if (ones && !s->forced_ring) {
         int64_t equations = out->equations;
         *out = (hpt_verification){.verdict = HPT_VERDICT_PROVED, .equations = equations, .ring = "GF(2)"};
@@ -121,9 +133,16 @@ static void judge_refuted(hpt_verification *out, const hpt_scheme *s) {
     } else {
         snprintf(out->note, sizeof out->note, "holds modulo 2");
     }
+done:
+    return status;
 }
 
 hpt_status hpt_scheme_verify(hpt_verification *out, const hpt_scheme *s, hpt_error *error) {
+    return hpt_scheme_verify_watched(out, s, NULL, error);
+}
+
+hpt_status hpt_scheme_verify_watched(hpt_verification *out, const hpt_scheme *s, const hpt_progress *progress,
+                                     hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_slices_result result = {0};
     if (s->verified) {
@@ -136,11 +155,11 @@ hpt_status hpt_scheme_verify(hpt_verification *out, const hpt_scheme *s, hpt_err
     HPT_FAIL_IF(!hpt_mul_i64(&pairs, hpt_scheme_entries(s, HPT_U), hpt_scheme_entries(s, HPT_V)) ||
                     !hpt_mul_i64(&out->equations, pairs, hpt_scheme_entries(s, HPT_W)),
                 HPT_TOO_LARGE, s->name, "The scheme has more than 2^63 equations.");
-    HPT_TRY(check(&result, s, error));
+    HPT_TRY(check(&result, s, progress, error));
     out->failing = result.failing;
     if (result.failing > 0) {
         describe_failure(out, s, &result);
-        judge_refuted(out, s);
+        HPT_TRY(judge_refuted(out, s, progress, error));
     } else {
         out->border_degree = (int32_t)result.border_degree;
         if (s->ring.kind == HPT_RING_LAURENT)

@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
         hpt_error error = {0};
         hpt_scheme *scheme = NULL;
         hpt_schedule *plan = NULL;
-        hpt_chain_options options = {1, false, 20};
+        hpt_chain_options options = {.accumulators = 1, .time_limit = 20};
         uint64_t state = strtoull(argv[2], NULL, 10) * 2 + 1;
         if (hpt_scheme_read(&scheme, argv[i], NULL, &error) != HPT_OK ||
             hpt_chain(&plan, scheme, &options, &error) != HPT_OK) {

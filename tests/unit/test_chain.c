@@ -69,7 +69,7 @@ static hpt_scheme *textbook(int n, int m, int p) {
 static hpt_schedule *chain(const hpt_scheme *scheme, int accumulators, bool unchained) {
     hpt_schedule *schedule;
     hpt_error error = {0};
-    hpt_chain_options options = {accumulators, unchained, 20};
+    hpt_chain_options options = {.accumulators = accumulators, .unchained = unchained, .time_limit = 20};
     hpt_status status = hpt_chain(&schedule, scheme, &options, &error);
     if (status != HPT_OK) print_error("%s: %s\n", error.where, error.message);
     assert_int_equal(status, HPT_OK);

@@ -129,6 +129,46 @@ static void test_branch_and_bound_agrees_with_subsets(void **unused) {
     }
 }
 
+static void test_any_cover_costs_the_same(void **unused) {
+    (void)unused;
+    for (int round = 0; round < 10; round++) {
+        instance x;
+        make_scheme_like(&x, 6 + rand() % 14, 4 + rand() % 12);
+        hpt_cover_problem problem = problem_of(&x);
+        hpt_cover nice, any;
+        hpt_error error = {0};
+        assert_int_equal(hpt_cover_solve(&nice, &problem, &error), HPT_OK);
+        problem.any = true;
+        assert_int_equal(hpt_cover_solve(&any, &problem, &error), HPT_OK);
+        assert_cover(&any, &x);
+        assert_int_equal(any.cost, nice.cost);
+        assert_int_equal(any.lower_bound, nice.lower_bound);
+        hpt_cover_clear(&any);
+        hpt_cover_clear(&nice);
+    }
+}
+
+static void test_interruption_leaves_an_honest_cover(void **unused) {
+    (void)unused;
+    volatile int interrupted = 1;
+    const hpt_progress progress = {NULL, NULL, &interrupted};
+    instance x;
+    make_scheme_like(&x, 20, 12);
+    hpt_cover_problem problem = problem_of(&x);
+    hpt_error error = {0};
+    hpt_cover cover, whole;
+    int32_t order[MOST];
+    uint8_t last[MOST];
+    assert_int_equal(hpt_cover_solve(&whole, &problem, &error), HPT_OK);
+    problem.progress = &progress;
+    assert_int_equal(hpt_cover_subsets(order, last, &problem, &error), HPT_INTERRUPTED);
+    assert_int_equal(hpt_cover_solve(&cover, &problem, &error), HPT_OK);
+    assert_cover(&cover, &x);
+    assert_true(cover.lower_bound <= whole.cost && whole.cost <= cover.cost);
+    hpt_cover_clear(&cover);
+    hpt_cover_clear(&whole);
+}
+
 static void test_limits_stay_honest(void **unused) {
     (void)unused;
     for (int round = 0; round < 10; round++) {
@@ -192,6 +232,8 @@ int main(void) {
         cmocka_unit_test(test_three_ways_agree),
         cmocka_unit_test(test_branch_and_bound_agrees_with_subsets),
         cmocka_unit_test(test_limits_stay_honest),
+        cmocka_unit_test(test_any_cover_costs_the_same),
+        cmocka_unit_test(test_interruption_leaves_an_honest_cover),
         cmocka_unit_test(test_alternation),
         cmocka_unit_test(test_prefers_short_prefix_sums_among_equals),
     };

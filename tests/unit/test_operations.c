@@ -199,13 +199,14 @@ static void test_reports(void **state) {
                  {"textbook", 4, 4, 2, 8, 4},
                  {"3x3x3:23", 120, 58, -1, -1, -1},
                  {"3x3x3:23-additions60", 97, 60, -1, -1, -1},
+                 {"5x5x5:93-alphaevolve", 846, 379, -1, -1, -1}, /* greedy runs alone: 386 */
                  {"laderman", 98, 62, 35, -1, 13},
                  {"2x2x2:7-accurate", 45, 45, -1, 12.0660, 0}};
     for (size_t i = 0; i < HPT_COUNT(cases); i++) {
         hpt_scheme *s = get(cases[i].name);
         hpt_additions a;
         hpt_generating g;
-        assert_int_equal(hpt_additions_count(&a, s, 0, NULL), HPT_OK);
+        assert_int_equal(hpt_additions_count(&a, s, 0, NULL, NULL), HPT_OK);
         assert_int_equal(a.naive[0] + a.naive[1] + a.naive[2], cases[i].naive);
         assert_int_equal(a.reduced[0] + a.reduced[1] + a.reduced[2], cases[i].reduced);
         if (cases[i].growth >= 0) assert_float_equal(hpt_scheme_growth(s), cases[i].growth, 1e-9);
@@ -309,10 +310,39 @@ static void test_two_verifiers(void **state) {
     }
 }
 
+static void count_lines(void *user, const char *line) { *(int *)user += line[0] != '\0'; }
+
+static void test_interruption(void **state) {
+    (void)state;
+    volatile int interrupted = 1;
+    int lines = 0;
+    const hpt_progress progress = {count_lines, &lines, &interrupted};
+    const hpt_read_options reading = {.progress = &progress};
+    hpt_scheme *s = NULL, *pair = NULL;
+    hpt_verification v;
+    hpt_error error = {0};
+    assert_int_equal(hpt_scheme_read(&s, "strassen", &reading, &error), HPT_INTERRUPTED);
+    assert_null(s);
+    assert_non_null(strstr(error.message, "nothing is proved"));
+    assert_int_equal(hpt_scheme_read(&s, "strassen", NULL, &error), HPT_OK);
+    assert_int_equal(hpt_scheme_tensor(&pair, s, s, &error), HPT_OK); /* not verified yet */
+    assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_INTERRUPTED);
+    assert_non_null(strstr(error.message, "nothing is proved"));
+    hpt_additions additions;
+    assert_int_equal(hpt_additions_count(&additions, s, 0, &progress, &error), HPT_INTERRUPTED);
+    interrupted = 0;
+    assert_int_equal(hpt_scheme_verify_watched(&v, pair, &progress, &error), HPT_OK);
+    assert_int_equal(v.verdict, HPT_VERDICT_PROVED);
+    assert_int_equal(lines, 0); /* too short for one */
+    hpt_scheme_destroy(pair);
+    hpt_scheme_destroy(s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles),      cmocka_unit_test(test_products_and_sums),
-                                       cmocka_unit_test(test_orbits),     cmocka_unit_test(test_different_orbits),
-                                       cmocka_unit_test(test_symmetries), cmocka_unit_test(test_lift),
-                                       cmocka_unit_test(test_reports),    cmocka_unit_test(test_two_verifiers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles),       cmocka_unit_test(test_products_and_sums),
+                                       cmocka_unit_test(test_orbits),      cmocka_unit_test(test_different_orbits),
+                                       cmocka_unit_test(test_symmetries),  cmocka_unit_test(test_lift),
+                                       cmocka_unit_test(test_reports),     cmocka_unit_test(test_two_verifiers),
+                                       cmocka_unit_test(test_interruption)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,7 @@ typedef struct hpt_chain_options {
     int32_t accumulators; /* 1 .. 8; 0 means 2 */
     bool unchained;       /* every product is its own chain */
     double time_limit;    /* seconds; 0 means 60 */
+    bool any;             /* any chaining with so many writes will do: no choice among equals, which takes longest */
 } hpt_chain_options;
 
 /* Needs a real ring and no zero factor (HPT_UNSUPPORTED otherwise). Deterministic for equal inputs unless the time

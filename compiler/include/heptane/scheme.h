@@ -12,6 +12,7 @@
 #ifndef HEPTANE_SCHEME_H
 #define HEPTANE_SCHEME_H
 
+#include <heptane/progress.h>
 #include <heptane/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,9 +71,10 @@ void hpt_scheme_destroy(hpt_scheme *scheme); /* NULL is fine */
 
 /* ---- reading and writing ---------------------------------------------------------------------------------------- */
 typedef struct hpt_read_options {
-    int32_t n, m, p;    /* 0: from the file. Needed where neither file nor entry counts tell */
-    const char *ring;   /* NULL: the smallest ring that holds the coefficients (README, "Which ring") */
-    const char *format; /* NULL: detected from content */
+    int32_t n, m, p;              /* 0: from the file. Needed where neither file nor entry counts tell */
+    const char *ring;             /* NULL: the smallest ring that holds the coefficients (README, "Which ring") */
+    const char *format;           /* NULL: detected from content */
+    const hpt_progress *progress; /* NULL: silent. Settling what a file leaves open means verifying it */
 } hpt_read_options;
 
 /* Reads one scheme. `name` is a path, FILE#MEMBER, FILE#k, "-" or a catalogue name; an existing file beats a catalogue
@@ -100,6 +102,9 @@ typedef struct hpt_verification {
 /* Checks every Brent equation exactly. Returns HPT_OK whatever the verdict; an error only if it could not be checked.
  */
 hpt_status hpt_scheme_verify(hpt_verification *out, const hpt_scheme *scheme, hpt_error *error);
+/* The same, watched: HPT_INTERRUPTED if it was stopped; then nothing is proved and *out says nothing. */
+hpt_status hpt_scheme_verify_watched(hpt_verification *out, const hpt_scheme *scheme, const hpt_progress *progress,
+                                     hpt_error *error);
 
 #ifdef __cplusplus
 }

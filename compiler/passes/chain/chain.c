@@ -53,7 +53,7 @@ hpt_status hpt_chain_with_proof(hpt_schedule **out, hpt_chain_proof *proof, cons
         cover.lower_bound = easy_bound(&matrix);
     } else {
         hpt_cover_problem problem = {matrix.count, matrix.join,   matrix.end,    matrix.odd, matrix.plain,
-                                     accumulators, o->time_limit, proof != NULL, progress};
+                                     accumulators, o->time_limit, proof != NULL, o->any,     progress};
         HPT_TRY(hpt_cover_solve(&cover, &problem, error));
         for (int32_t t = 0; t < matrix.count; t++) order[t] = cover.order[t], last[t] = cover.last[t];
     }

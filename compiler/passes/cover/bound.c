@@ -2,7 +2,6 @@
 #include "bound.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FREE = 0, FORCED = 1, FORBIDDEN = 2, ROOT_ROUNDS = 1500, CHILD_ROUNDS = 60 };
 static const int64_t INFINITE = (int64_t)1 << 50, PULL = (int64_t)1 << 40;
@@ -16,6 +15,7 @@ typedef struct search {
     int32_t *order, *cost; /* the best cover */
     uint8_t *last;
     int64_t nodes;
+    double next_line;
     bool stopped;
     /* scratch of one spanning tree */
     int64_t *key;
@@ -30,12 +30,6 @@ typedef struct level {  /* what is forced and forbidden, and good multipliers */
     int32_t *component; /* width: of the forced edges */
     int32_t *forced;    /* n: forced degree */
 } level;
-
-double hpt_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void hpt_bound_tree_clear(hpt_bound_tree *tree) {
     free(tree->nodes);
@@ -143,7 +137,8 @@ static int64_t ascend(search *s, level *l, int32_t rounds) {
     double step = 2.0;
     int32_t stale = 0;
     for (int32_t round = 0; round < rounds; round++) {
-        if ((round & 15) == 15 && hpt_clock() > s->limits->deadline) break;
+        if ((round & 15) == 15 && (hpt_clock() > s->limits->deadline || hpt_progress_interrupted(s->limits->progress)))
+            break;
         int64_t bound = spanning_bound(s, l, pi);
         if (bound > best) {
             best = bound, stale = 0;
@@ -246,7 +241,7 @@ static hpt_status visit(int32_t *lower, search *s, level *l, int32_t floor) {
     *lower = bound >= INFINITE ? *s->cost : round_up(bound);
     if (*lower < floor) *lower = floor;
     if (round_up(bound) >= *s->cost) return add_node(s, -1, -1, l->pi);
-    if ((s->nodes & 255) == 0)
+    if (hpt_progress_due(&s->next_line))
         hpt_progress_say(s->limits->progress, "bound: %lld nodes, best %d", (long long)s->nodes, *s->cost);
     if (out_of_limits(s)) s->stopped = true;
     if (s->stopped) return add_node(s, -1, -1, l->pi);
@@ -288,6 +283,7 @@ hpt_status hpt_bound_search(int32_t *lower, hpt_bound_tree *tree, int32_t *order
                 .order = order,
                 .cost = cost,
                 .last = last,
+                .next_line = hpt_progress_first(),
                 .error = error};
     s.key = malloc(w * sizeof *s.key);
     s.parent = malloc(w * sizeof *s.parent);

@@ -43,6 +43,4 @@ hpt_status hpt_bound_search(int32_t *lower, hpt_bound_tree *tree, int32_t *order
                             int32_t count, const int32_t *join, const int32_t *end, const hpt_bound_limits *limits,
                             hpt_error *error);
 
-double hpt_clock(void); /* CLOCK_MONOTONIC in seconds */
-
 #endif

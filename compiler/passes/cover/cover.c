@@ -16,11 +16,11 @@ typedef struct best {
     uint8_t *last, *trial_last;
 } best;
 
-/* Anneals from several seeds and keeps the cheapest. */
-static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem *problem, int32_t effort,
-                               double deadline, hpt_error *error) {
+/* Anneals from the seeds `from` .. `to` - 1 and keeps the cheapest. */
+static hpt_status local_search(hpt_cover *out, best *b, const hpt_cover_problem *problem, int32_t effort, uint64_t from,
+                               uint64_t to, double deadline, hpt_error *error) {
     size_t n = (size_t)problem->count;
-    for (uint64_t start = 0; start < LOCAL_STARTS && (start == 0 || hpt_clock() < deadline); start++) {
+    for (uint64_t start = from; start < to && (start == 0 || hpt_clock() < deadline); start++) {
         for (size_t t = 0; t < n; t++) b->trial[t] = (int32_t)t, b->trial_last[t] = 1;
         int32_t sweeps = effort * (problem->count > 100 ? LOCAL_SWEEPS / 10 : LOCAL_SWEEPS);
         hpt_status status = hpt_cover_anneal(b->trial, b->trial_last, problem, sweeps, false,
@@ -64,10 +64,14 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
     b.trial_last = malloc(n);
     HPT_FAIL_IF(!out->order || !out->last || !b.trial || !b.trial_last, HPT_NO_MEMORY, "", "Out of memory.");
     out->cost = INT32_MAX;
-    HPT_TRY(local_search(out, &b, problem, 1, deadline, error));
-    HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
-                             problem->join, problem->end, &root_only, error));
-    if (out->lower_bound < out->cost) HPT_TRY(local_search(out, &b, problem, 5, deadline, error));
+    /* where any cover will do, one seed is often enough for the root to prove it */
+    for (uint64_t seeds = problem->any ? 1 : LOCAL_STARTS, from = 0;
+         from < LOCAL_STARTS && out->lower_bound < out->cost; from = seeds, seeds = LOCAL_STARTS) {
+        HPT_TRY(local_search(out, &b, problem, 1, from, seeds, deadline, error));
+        HPT_TRY(hpt_bound_search(&out->lower_bound, &out->tree, out->order, out->last, &out->cost, problem->count,
+                                 problem->join, problem->end, &root_only, error));
+    }
+    if (out->lower_bound < out->cost) HPT_TRY(local_search(out, &b, problem, 5, 0, LOCAL_STARTS, deadline, error));
     bool small = !problem->by_tree && problem->count <= HPT_SUBSET_LIMIT && out->cost <= 254;
     if (!small) limits.nodes = INT64_MAX;
     if (out->lower_bound < out->cost)
@@ -75,12 +79,17 @@ hpt_status hpt_cover_solve(hpt_cover *out, const hpt_cover_problem *problem, hpt
                                  problem->join, problem->end, &limits, error));
     out->method = "branch and bound";
     if (out->lower_bound < out->cost && small && !hpt_progress_interrupted(problem->progress)) {
-        HPT_TRY(hpt_cover_subsets(out->order, out->last, problem, error));
-        out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
-        out->method = "subset dynamic programming";
+        status = hpt_cover_subsets(out->order, out->last, problem, error);
+        if (status == HPT_OK) {
+            out->cost = out->lower_bound = hpt_cover_cost(out->order, out->last, problem);
+            out->method = "subset dynamic programming";
+        } else if (status != HPT_INTERRUPTED) { /* an interruption keeps what the tree has */
+            goto done;
+        }
     }
-    HPT_TRY(prefer(out, problem, start + seconds, error));
+    if (!problem->any) HPT_TRY(prefer(out, problem, start + seconds, error));
 done:
+    hpt_progress_end(problem->progress);
     free(b.trial);
     free(b.trial_last);
     if (status != HPT_OK) hpt_cover_clear(out);

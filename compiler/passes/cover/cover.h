@@ -22,6 +22,7 @@ typedef struct hpt_cover_problem {
     int32_t accumulators; /* >= 1 */
     double seconds;       /* time limit; <= 0: 60 */
     bool by_tree;         /* the bound must come from the tree: no dynamic programming */
+    bool any;             /* any cover of the cost found will do */
     const hpt_progress *progress; /* may be NULL */
 } hpt_cover_problem;
 
@@ -45,12 +46,14 @@ bool hpt_cover_alternates(int32_t *group, const int32_t *length, int32_t paths, 
 
 /* ---- the parts; each is used by hpt_cover_solve and tested by itself ---- */
 /* cover_local.c: simulated annealing over orders, at most `sweeps` * count^2 moves, from the given order. Improves
- * (order, last). With `prefer` the secondary wishes count too. Stops at `deadline` on hpt_clock. */
+ * (order, last). With `prefer` the secondary wishes count too. Stops at `deadline` on hpt_clock and
+ * on an interruption. */
 hpt_status hpt_cover_anneal(int32_t *order, uint8_t *last, const hpt_cover_problem *problem, int32_t sweeps,
                             bool prefer, uint64_t seed, double deadline, hpt_error *error);
 int32_t hpt_cover_cost(const int32_t *order, const uint8_t *last, const hpt_cover_problem *problem);
 /* cover_subset.c: exact by dynamic programming over subsets: count <= HPT_SUBSET_LIMIT, optimum <= 254. */
 enum { HPT_SUBSET_LIMIT = 23 };
+/* HPT_INTERRUPTED leaves (order, last) as it was. */
 hpt_status hpt_cover_subsets(int32_t *order, uint8_t *last, const hpt_cover_problem *problem, hpt_error *error);
 
 #endif

@@ -121,12 +121,16 @@ hpt_status hpt_cover_anneal(int32_t *order, uint8_t *last, const hpt_cover_probl
     settle(&s, s.order, s.last);
     memcpy(last, s.last, n);
     double now = score(&s, s.order, s.last, HUGE_VAL), best = now;
+    double next_line = hpt_progress_first();
     int64_t moves =
         (int64_t)sweeps * problem->count * (problem->count < MOST_PER_SWEEP ? problem->count : MOST_PER_SWEEP);
     for (int64_t step = 0; step < moves && problem->count > 1; step++) {
         double left = 1.0 - (double)step / (double)moves;
         double heat = prefer ? 0.3 * left * left * left * left + 1e-6 : left + 1e-3;
-        if ((step & 1023) == 1023 && hpt_clock() > deadline) break;
+        if ((step & 1023) == 1023) {
+            if (hpt_clock() > deadline || hpt_progress_interrupted(problem->progress)) break;
+            if (hpt_progress_due(&next_line)) hpt_progress_say(problem->progress, "chaining: %.0f writes", floor(best));
+        }
         move(&s);
         double then = score(&s, s.trial, s.trial_last, now + 10 * heat);
         if (then > now && exp((now - then) / heat) * 4294967296.0 < (double)(next(&s) >> 32)) continue;

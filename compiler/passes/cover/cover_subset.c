@@ -15,11 +15,13 @@ typedef struct table {
 
 static uint8_t add(uint8_t a, uint8_t b) { return (uint8_t)(a + b > FULL ? FULL : a + b); }
 
-static void fill(table *t) {
+/* False: interrupted, and the table is not complete. */
+static bool fill(table *t, const hpt_progress *progress) {
     memset(t->best, FULL, ((size_t)1 << t->count) * WIDTH);
     for (int32_t r = 0; r < t->count; r++) t->best[((size_t)1 << r) * WIDTH + (size_t)r] = 0;
     for (size_t set = 1; set < (size_t)1 << t->count; set++) {
         if ((set & (set - 1)) == 0) continue;
+        if ((set & 4095) == 4095 && hpt_progress_interrupted(progress)) return false;
         for (size_t rest = set; rest; rest &= rest - 1) {
             int s = __builtin_ctzll(rest);
             const uint8_t *row = &t->best[(set ^ ((size_t)1 << s)) * WIDTH];
@@ -32,6 +34,7 @@ static void fill(table *t) {
             t->best[set * WIDTH + (size_t)s] = low;
         }
     }
+    return true;
 }
 
 static void walk_back(const table *t, int32_t *order, uint8_t *last, const hpt_cover_problem *problem) {
@@ -69,7 +72,10 @@ hpt_status hpt_cover_subsets(int32_t *order, uint8_t *last, const hpt_cover_prob
         }
     t.best = malloc(((size_t)1 << n) * WIDTH);
     HPT_FAIL_NO_MEMORY(t.best);
-    fill(&t);
+    if (!fill(&t, problem->progress)) {
+        status = HPT_INTERRUPTED; /* no error: the caller goes on with what it has */
+        goto done;
+    }
     uint8_t low = FULL;
     for (size_t r = 0; r < n; r++) {
         uint8_t cost = t.best[(((size_t)1 << n) - 1) * WIDTH + r];
