@@ -1,13 +1,21 @@
 /* wgmma_math.c - the arithmetic of wgmma: descriptors, operands, and the product straight into the accumulators'
- * registers. Products of the inputs are exact in f32 and added in order of k; the hardware's order is not documented.
+ * registers. Products of the inputs are exact in f32. Those of 16-bit floats are added as Hopper does (aligned_sum.h),
+ * others in order of k: what the hardware does with them has not been looked into.
  */
+#include "aligned_sum.h"
 #include "half.h"
 #include "wgmma.h"
 #include <math.h>
 #include <string.h>
 
 enum { MAX_N = 256, MAX_K = 32, ROWS = 64, WARP_ROWS = 16 };
-typedef float quad __attribute__((vector_size(16)));
+typedef hpt_emu_quad quad;
+
+/* Exponents of the operands, where sums are aligned. */
+typedef struct exponents {
+    _Alignas(64) int32_t a[ROWS * MAX_K];
+    _Alignas(64) int32_t b[MAX_N * MAX_K]; /* arranged as the values are */
+} exponents;
 
 /* fields as HARDWARE lists them: 0-13 start, 16-29 LBO, 32-45 SBO, 49-51 base offset, 62-63 swizzle */
 static bool decode_descriptor(uint64_t bits, hpt_emu_matrix *out, const hpt_emu_who *who, const char *name) {
@@ -64,16 +72,21 @@ static void multiply(quad acc[8], const float *a, const quad *b, uint32_t k_coun
 }
 
 static void multiply_f32(hpt_emu_warp *w, const hpt_emu_instruction *i, const hpt_emu_wgmma *s, const float *a,
-                         const float *b, bool keep) {
+                         const float *b, const int32_t *exponents_a, const int32_t *exponents_b, bool keep) {
     for (uint32_t r = 0; r < s->n / 2; r++) {
-        uint32_t j = r / 4, h = r / 2 % 2, e = r % 2;
+        const uint32_t j = r / 4, h = r / 2 % 2, e = r % 2, at_a = 8 * h * s->k, at_b = (j * 2 + e) * s->k;
+        const quad *columns = (const quad *)(const void *)b + at_b;
         quad acc[8];
         uint8_t *at = w->registers + i->op[0].items[r].at;
         if (keep)
             memcpy(acc, at, sizeof acc);
         else
             memset(acc, 0, sizeof acc);
-        multiply(acc, a + 8 * h * s->k, (const quad *)(const void *)b + (j * 2 + e) * s->k, s->k);
+        if (exponents_a)
+            hpt_emu_aligned_sum(acc, a + at_a, exponents_a + at_a, columns,
+                                (const hpt_emu_integers *)(const void *)exponents_b + at_b, s->k);
+        else
+            multiply(acc, a + at_a, columns, s->k);
         memcpy(at, acc, sizeof acc);
     }
 }
@@ -124,10 +137,17 @@ void hpt_emu_wgmma_execute(hpt_emu_warp *warps, const hpt_emu_wgmma_operation *o
         read_fragment(&warps[v], i, s, a + v * WARP_ROWS * s->k);
     for (uint32_t e = 0; s->negate && e < ROWS * s->k; e++) a[e] = -a[e];
     arrange_b(b, s->n, s->k, arranged);
+    static _Thread_local exponents of;
+    const bool aligned = s->a == HPT_EMU_FORMAT_F16 || s->a == HPT_EMU_FORMAT_BF16;
+    if (aligned && s->result == HPT_EMU_WGMMA_F32) {
+        hpt_emu_exponents(of.a, a, ROWS * s->k);
+        hpt_emu_exponents(of.b, arranged, s->n * s->k);
+    }
     for (uint32_t v = 0; v < HPT_EMU_WGMMA_WARPS; v++) {
         const float *rows = a + v * WARP_ROWS * s->k;
         if (s->result == HPT_EMU_WGMMA_F32)
-            multiply_f32(&warps[v], i, s, rows, arranged, operation->keep);
+            multiply_f32(&warps[v], i, s, rows, arranged, aligned ? of.a + v * WARP_ROWS * s->k : NULL, of.b,
+                         operation->keep);
         else if (s->result == HPT_EMU_WGMMA_S32)
             multiply_s32(&warps[v], i, s, rows, arranged, operation->keep);
         else
