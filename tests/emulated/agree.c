@@ -1,135 +1,207 @@
-/* agree: the same package on a GPU and in the emulator, on the same inputs.
+/* agree: the same package on two sides, a GPU and the emulator unless told otherwise, on the same inputs.
  *
- *   agree FOLDER M N K [SEED]      FOLDER: what `heptane emit --op gemm` wrote for the GPU's target
+ *   agree FOLDER M N K      FOLDER: what `heptane emit` wrote (--op gemm, or --op mlp: M tokens, N hidden, K
+ * intermediate)
  *
- * Prints one row of a Markdown table: how many elements are equal bit for bit, the relative Frobenius difference, and
- * the largest difference as a part of what is allowed for its element: 2^-22 sum |a| |b|, where the sum over the
- * products is bounded by the scheme's growth factor times sum |x| |y|, plus per write to the output one unit in the
- * last place of the largest element, since what is written on the way is as large as that.
+ * Prints one row of a Markdown table, or JSON: how many elements are equal bit for bit, the relative Frobenius
+ * difference, and the largest difference as a part of what is allowed for its element. For a gemm that is 2^-22 sum |a|
+ * |b| over the products that flow into the element plus one unit in the last place per write, from the actual forms and
+ * values: allowance.c says how, and why. FOLDER/plan.json holds the plan (`heptane emit ... --dump=plan` with the same
+ * options). An MLP block has roundings of activations between its products, each of which may turn over and then goes
+ * through a whole product: its two outputs may differ, relatively and as matrices, by the rounding error that the
+ * package expects. Exit code: 0 within, 1 not, 5 no GPU, or that of the error.
  */
-#include "cli/problem.h"
-#include "emulator/emulator.h"
+#include "agree_run.h"
+#include "cli.h"
 #include "launch/launch.h"
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static hpt_status run_on(void **out, size_t *bytes, hpt_op_info *info, hpt_data *data, const char *backend,
-                         const char *target, const char *folder, hpt_error *error) {
+typedef struct options {
+    hpt_data data;
+    const char *sides, *other, *plan;
+    int64_t seed;
+    bool json;
+} options;
+
+typedef struct comparison {
+    int64_t equal, total;
+    double difference, worst; /* relative Frobenius; the largest part of an allowance */
+    hpt_number_type type_c;
+} comparison;
+
+static hpt_status read_options(options *o, const char **folder, int argc, char **argv, bool *helped, hpt_error *error) {
     hpt_status status = HPT_OK;
-    static char text[3][64];
-    hpt_context *context = NULL;
-    hpt_op *op = NULL;
-    hpt_problem problem = {0};
-    HPT_TRY(hpt_context_open(&context, backend, 0, target, error));
-    HPT_TRY(hpt_op_open(&op, context, folder, error));
-    HPT_TRY(hpt_data_describe(data, op, error));
-    if (!data->x) HPT_TRY(hpt_data_make(data, error));
-    HPT_TRY(hpt_problem_create(&problem, context, op, data, 0, 0, 0, error));
-    HPT_FAIL_NO_MEMORY(*out = malloc(problem.bytes_c));
-    HPT_TRY(hpt_problem_run_once(&problem, *out, NULL, error));
-    *bytes = problem.bytes_c;
-    hpt_op_describe(op, info);
-    snprintf(text[0], sizeof text[0], "%s", info->scheme);
-    snprintf(text[1], sizeof text[1], "%s", info->type_forms);
-    snprintf(text[2], sizeof text[2], "%s", info->type_c);
-    info->scheme = text[0];
-    info->type_forms = text[1];
-    info->type_c = text[2];
+    int first;
+    const int64_t most = (int64_t)1 << 24;
+    hpt_shape *s = &o->data.shape;
+    const hpt_option table[] = {
+        {"seed", 0, HPT_OPTION_INTEGER, &o->seed, "S", "of the data (default 1)", 0, 0},
+        {"batch", 0, HPT_OPTION_INTEGER, &s->batch, "B", "independent products (default 1)", 1, most},
+        {"ldx", 0, HPT_OPTION_INTEGER, &s->ldx, "LD", "leading dimension of X in elements", 1, most},
+        {"ldy", 0, HPT_OPTION_INTEGER, &s->ldy, "LD", "leading dimension of Y in elements", 1, most},
+        {"ldc", 0, HPT_OPTION_INTEGER, &s->ldc, "LD", "leading dimension of C in elements", 1, most},
+        {"alpha", 0, HPT_OPTION_REAL, &o->data.alpha, "A", "C = A XY + B C (default 1)", 0, 0},
+        {"beta", 0, HPT_OPTION_REAL, &o->data.beta, "B", "(default 0: C is not read)", 0, 0},
+        {"bias", 0, HPT_OPTION_FLAG, &o->data.with_bias, NULL, "add a random bias to every row of C", 0, 0},
+        {"residual", 0, HPT_OPTION_FLAG, &o->data.with_residual, NULL, "add a random matrix to C", 0, 0},
+        {"set", 0, HPT_OPTION_TEXT, &o->data.settings, "NAME=N,...", "parameters of the operation (default cut=0)", 0,
+         0},
+        {"sides", 0, HPT_OPTION_TEXT, &o->sides, "A,B", "gpu or emulator, twice (default gpu,emulator)", 0, 0},
+        {"other", 0, HPT_OPTION_TEXT, &o->other, "FOLDER", "the second side runs this package", 0, 0},
+        {"plan", 0, HPT_OPTION_TEXT, &o->plan, "FILE", "(default FOLDER/plan.json)", 0, 0},
+        {"json", 0, HPT_OPTION_FLAG, &o->json, NULL, "print JSON", 0, 0}};
+    const hpt_usage usage = {"agree",
+                             "FOLDER M N K [options]",
+                             "Compares one package's output on two sides, element by element.",
+                             "agree op 600 520 712\nagree op 600 520 712 --sides emulator,emulator",
+                             4,
+                             4,
+                             table,
+                             HPT_COUNT(table)};
+    HPT_TRY(hpt_options_parse(argc, argv, &usage, &first, helped, error));
+    if (*helped) goto done;
+    *folder = argv[first];
+    s->m = atoll(argv[first + 1]), s->n = atoll(argv[first + 2]), s->k = atoll(argv[first + 3]);
+    HPT_FAIL_IF(s->m < 1 || s->n < 1 || s->k < 1, HPT_USAGE, "", "M, N and K are positive integers.");
+    o->data.seed = (uint64_t)o->seed;
 done:
-    hpt_problem_clear(&problem);
-    hpt_op_close(op);
-    hpt_context_close(context);
     return status;
 }
 
-static double unit_in_last_place(double value, hpt_number_type type) {
-    int exponent, digits = type == HPT_NUMBER_F16 ? 11 : type == HPT_NUMBER_BF16 ? 8 : 24;
-    int lowest = type == HPT_NUMBER_F16 ? -24 : -149;
-    frexp(value, &exponent);
-    return ldexp(1, exponent - digits < lowest ? lowest : exponent - digits);
-}
-
-/* sum |x| |y| of one element */
-static double magnitude(const hpt_data *d, int64_t i, int64_t j) {
-    double sum = 0;
-    for (int64_t k = 0; k < d->shape.k; k++) {
-        size_t x = (size_t)(d->trans_x ? k * d->shape.ldx + i : i * d->shape.ldx + k);
-        size_t y = (size_t)(d->trans_y ? j * d->shape.ldy + k : k * d->shape.ldy + j);
-        sum += fabs((double)hpt_typed_get(d->x, d->type_x, x) * (double)hpt_typed_get(d->y, d->type_y, y));
+/* "gpu,emulator": two emulators take different seeds */
+static hpt_status read_sides(agree_side side[2], const options *o, const char *folder, hpt_error *error) {
+    static const char *const names[] = {"gpu", "emulator"};
+    const char *at = o->sides;
+    for (int i = 0; i < 2; i++) {
+        const size_t length = strcspn(at, ",");
+        side[i] = (agree_side){.folder = i && o->other ? o->other : folder, .seed = (uint64_t)i + 1};
+        for (size_t k = 0; k < HPT_COUNT(names); k++)
+            if (strlen(names[k]) == length && strncmp(at, names[k], length) == 0) side[i].backend = names[k];
+        if (!side[i].backend || at[length] != (i ? '\0' : ','))
+            return hpt_error_set(error, HPT_USAGE, "--sides", "\"%s\" is not gpu or emulator, twice.", o->sides);
+        at += length + 1;
     }
-    return sum;
+    return HPT_OK;
 }
 
-static double largest(const hpt_data *d, const void *c) {
-    double most = 0;
-    for (int64_t i = 0; i < d->shape.m; i++)
-        for (int64_t j = 0; j < d->shape.n; j++)
-            most = fmax(most, fabs((double)hpt_typed_get(c, d->type_c, (size_t)(i * d->shape.ldc + j))));
-    return most;
-}
-
-/* op.json states it */
-static double growth_of(const char *folder) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/op.json", folder);
-    json_t *op = json_load_file(path, 0, NULL);
-    double growth = json_number_value(json_object_get(json_object_get(op, "numerics"), "growth"));
-    json_decref(op);
-    return growth > 0 ? growth : 1;
-}
-
-static int compare(const hpt_data *d, const hpt_op_info *info, double growth, const void *gpu, const void *emulated) {
-    int64_t equal = 0, total = d->shape.m * d->shape.n;
-    double worst = 0, difference = 0, size = 0;
-    double unit = (double)info->writes * unit_in_last_place(largest(d, gpu), d->type_c);
-    for (int64_t i = 0; i < d->shape.m; i++)
-        for (int64_t j = 0; j < d->shape.n; j++) {
-            size_t at = (size_t)(i * d->shape.ldc + j);
-            double a = (double)hpt_typed_get(gpu, d->type_c, at), b = (double)hpt_typed_get(emulated, d->type_c, at);
-            equal += a == b;
+/* allowed: NULL where there is none by element */
+static comparison compare(const hpt_shape *s, hpt_number_type type, const void *one, const void *two,
+                          const double *allowed) {
+    comparison c = {.total = s->batch * s->m * s->n, .type_c = type};
+    double difference = 0, size = 0;
+    for (int64_t i = 0; i < s->batch * s->m; i++)
+        for (int64_t j = 0; j < s->n; j++) {
+            const size_t at = (size_t)(i * s->ldc + j);
+            const double a = (double)hpt_typed_get(one, type, at), b = (double)hpt_typed_get(two, type, at);
+            c.equal += a == b;
             size += a * a;
             if (a == b) continue;
             difference += (a - b) * (a - b);
-            worst = fmax(worst, fabs(a - b) / (ldexp(growth * magnitude(d, i, j), -22) + unit));
-            if (isnan(a) || isnan(b)) worst = INFINITY;
+            if (!isfinite(a) || !isfinite(b))
+                c.worst = INFINITY;
+            else if (allowed)
+                c.worst = fmax(c.worst, fabs(a - b) / allowed[i * s->n + j]);
         }
-    printf("| %s | %s | %s | %lld x %lld x %lld | %.3f %% | %.1e | %.3f | %s |\n", info->scheme, info->type_forms,
-           info->type_c, (long long)d->shape.m, (long long)d->shape.n, (long long)d->shape.k,
-           100.0 * (double)equal / (double)total, sqrt(difference / size), worst, worst <= 1 ? "yes" : "NO");
-    return worst <= 1 ? 0 : 1;
+    c.difference = size > 0 ? sqrt(difference / size) : sqrt(difference);
+    return c;
+}
+
+static hpt_status agree_gemm(comparison *out, options *o, const agree_side side[2], const hpt_operation *op,
+                             hpt_error *error) {
+    hpt_status status = HPT_OK;
+    agree_plan plan = {0};
+    agree_output one = {0}, two = {0};
+    hpt_data *d = &o->data;
+    double *allowed = NULL;
+    char path[600];
+    snprintf(path, sizeof path, "%s/plan.json", side[0].folder);
+    HPT_TRY(agree_plan_read(&plan, o->plan ? o->plan : path, op->scheme_hash, op->writes, error));
+    HPT_TRY(agree_run_gemm(&one, &side[0], op->target, d, error));
+    HPT_TRY(agree_run_gemm(&two, &side[1], op->target, d, error));
+    HPT_FAIL_NO_MEMORY(allowed = malloc((size_t)(d->shape.batch * d->shape.m * d->shape.n) * sizeof *allowed));
+    HPT_TRY(agree_allowances(allowed, &plan, d, one.blocks, op->bound, error));
+    *out = compare(&d->shape, d->type_c, one.c, two.c, allowed);
+done:
+    agree_plan_clear(&plan);
+    hpt_data_clear(d);
+    free(allowed);
+    free(one.c);
+    free(two.c);
+    return status;
+}
+
+/* op.json states the error that roundings are expected to make */
+static double expected_error(const char *folder) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/op.json", folder);
+    json_t *op = json_load_file(path, 0, NULL);
+    const double expected = json_number_value(json_object_get(json_object_get(op, "numerics"), "expected"));
+    json_decref(op);
+    return expected;
+}
+
+static hpt_status agree_mlp(comparison *out, const options *o, const agree_side side[2], const hpt_operation *op,
+                            hpt_error *error) {
+    hpt_status status = HPT_OK;
+    const hpt_shape *s = &o->data.shape, packed = {.m = s->m, .n = s->n, .batch = 1, .ldc = s->n};
+    agree_output one = {0}, two = {0};
+    hpt_mlp_data data = {.shape = {s->m, s->n, s->k},
+                         .eps = 1e-6,
+                         .settings = o->data.settings,
+                         .with_residual = o->data.with_residual,
+                         .seed = o->data.seed};
+    HPT_TRY(agree_run_mlp(&one, &side[0], op->target, &data, error));
+    HPT_TRY(agree_run_mlp(&two, &side[1], op->target, &data, error));
+    *out = compare(&packed, data.type_c, one.c, two.c, NULL);
+    const double expected = expected_error(side[0].folder);
+    HPT_FAIL_IF(!(expected > 0), HPT_UNSUPPORTED, side[0].folder, "Its op.json states no expected error.");
+    out->worst = fmax(out->worst, out->difference / expected);
+done:
+    hpt_mlp_data_clear(&data);
+    free(one.c);
+    free(two.c);
+    return status;
+}
+
+static hpt_status report(const comparison *c, const options *o, const hpt_operation *op, hpt_error *error) {
+    const hpt_shape *s = &o->data.shape;
+    const double equal = (double)c->equal / (double)c->total;
+    if (o->json)
+        return hpt_json_print(
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:b}", "op", op->op, "scheme",
+                      op->scheme, "target", op->target, "forms", op->type_forms, "output", op->type_c, "m",
+                      (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k, "writes", (json_int_t)op->writes,
+                      "equal", equal, "difference", c->difference, "worst",
+                      isfinite(c->worst) ? json_real(c->worst) : json_null(), "within", c->worst <= 1),
+            error);
+    printf("| %s | %s | %s | %lld x %lld x %lld | %.3f %% | %.1e | %.3f | %s |\n", op->scheme, op->type_forms,
+           op->type_c, (long long)s->m, (long long)s->n, (long long)s->k, 100 * equal, c->difference, c->worst,
+           c->worst <= 1 ? "yes" : "NO");
+    return HPT_OK;
 }
 
 int main(int argc, char **argv) {
-    if (argc < 5) {
-        fprintf(stderr, "usage: agree FOLDER M N K [SEED]\n");
-        return 2;
-    }
-    hpt_data data = {.shape = {.m = atoll(argv[2]), .n = atoll(argv[3]), .k = atoll(argv[4]), .batch = 1},
-                     .alpha = 1,
-                     .seed = argc > 5 ? strtoull(argv[5], NULL, 10) : 1};
-    hpt_error error = {0};
-    hpt_op_info info;
-    void *gpu = NULL, *emulated = NULL;
-    size_t bytes;
-    hpt_context *context = NULL;
-    hpt_context_info device;
-    char target[32];
-    hpt_status status = hpt_context_open(&context, "gpu", 0, NULL, &error);
-    if (status == HPT_OK) {
-        hpt_context_describe(context, &device);
-        snprintf(target, sizeof target, "%s", device.target);
-        hpt_context_close(context);
-        status = run_on(&gpu, &bytes, &info, &data, "gpu", NULL, argv[1], &error);
-    }
-    if (status == HPT_OK) status = run_on(&emulated, &bytes, &info, &data, "emulator", target, argv[1], &error);
-    int code =
-        status == HPT_OK ? compare(&data, &info, growth_of(argv[1]), gpu, emulated) : hpt_status_exit_code(status);
-    if (status != HPT_OK) fprintf(stderr, "agree: %s: %s\n", error.where, error.message);
-    hpt_data_clear(&data);
-    free(gpu);
-    free(emulated);
-    return code;
+    hpt_status status = HPT_OK;
+    hpt_error reason = {0}, *error = &reason;
+    options o = {.data = {.shape = {.batch = 1}, .alpha = 1}, .sides = "gpu,emulator", .seed = 1};
+    agree_side side[2];
+    hpt_operation *op = NULL;
+    comparison c = {0};
+    const char *folder = NULL;
+    bool helped = false;
+    HPT_TRY(read_options(&o, &folder, argc, argv, &helped, error));
+    if (helped) return 0;
+    HPT_TRY(read_sides(side, &o, folder, error));
+    HPT_TRY(hpt_operation_read(&op, folder, error));
+    const bool mlp = strcmp(op->op, "mlp") == 0;
+    HPT_TRY(mlp ? agree_mlp(&c, &o, side, op, error) : agree_gemm(&c, &o, side, op, error));
+    HPT_TRY(report(&c, &o, op, error));
+done:
+    hpt_operation_destroy(op);
+    if (status != HPT_OK) fprintf(stderr, "agree: %s: %s\n", reason.where, reason.message);
+    if (status != HPT_OK) return hpt_status_exit_code(status);
+    return c.worst <= 1 ? 0 : 1;
 }
