@@ -78,6 +78,8 @@ static const hpt_ptx_space spaces[] = {HPT_PTX_GLOBAL, HPT_PTX_SHARED, HPT_PTX_S
 static hpt_emu_step run_atomic(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     bool returns = i->source->opcode[0] == 'a', swaps = strstr(i->source->opcode, ".cas") != NULL;
     int type = i->modifier[swaps ? 4 : 7];
+    const int order = i->modifier[0], scope = i->modifier[1];
+    const bool wide = scope != 0 && scope != 1; /* .gpu where nothing is said */
     uint32_t bytes = type_bytes[type];
     const hpt_emu_operand *to = &i->op[0], *address = &i->op[returns ? 1 : 0], *values = &i->op[returns ? 2 : 1];
     uint32_t count = values->count ? values->count : 1;
@@ -89,6 +91,8 @@ static hpt_emu_step run_atomic(hpt_emu_warp *w, const hpt_emu_instruction *i, ui
         uint8_t *data = hpt_emu_access_lane(w, i, lane, space, at, bytes * count,
                                             HPT_EMU_READ | HPT_EMU_WRITE | HPT_EMU_SYNCHRONIZING);
         if (!data) continue;
+        if (wide) hpt_emu_handover_read(w, at, order == 1 || order == 3);
+        if (wide) hpt_emu_handover_write(w, at, order >= 2, true);
         bool flush = at - HPT_EMU_SHARED_WINDOW >= HPT_EMU_WINDOW_BYTES && space != HPT_PTX_SHARED;
         for (uint32_t k = 0; k < count; k++) {
             u64 old = 0, value = hpt_emu_get(w, values->count ? &values->items[k] : values, lane), result;

@@ -344,6 +344,7 @@ static bool run_all(hpt_emu_run *run, uint64_t total, uint32_t resident) {
     if (threads > MAX_HOST_THREADS) threads = MAX_HOST_THREADS;
     if ((uint64_t)threads > total) threads = (int)total;
     if ((uint32_t)threads > resident) threads = (int)resident;
+    if (threads == 1 && !(run->handovers = hpt_emu_handovers_create())) return false;
     share shares[MAX_HOST_THREADS];
     pthread_t handles[MAX_HOST_THREADS];
     bool started[MAX_HOST_THREADS] = {false}, no_memory = false;
@@ -358,6 +359,8 @@ static bool run_all(hpt_emu_run *run, uint64_t total, uint32_t resident) {
             run_share(&shares[t]);
     }
     for (int t = 0; t < threads; t++) no_memory |= shares[t].no_memory;
+    hpt_emu_handovers_destroy(run->handovers);
+    run->handovers = NULL;
     return !no_memory;
 }
 
@@ -371,7 +374,7 @@ static hpt_status emu_launch(hpt_backend_module *module, const hpt_launch *asked
     HPT_FAIL_NO_MEMORY(params);
     HPT_TRY(check_launch(module, &launch, &shared, error));
     HPT_TRY(gather_arguments(module->program->function, &launch, params, error));
-    hpt_emu_next_launch(device);
+    hpt_emu_launch_begins(device, launch.overlap);
     size_t before = device->finding_count;
     hpt_emu_run run = {.device = device,
                        .program = module->program,
@@ -379,11 +382,12 @@ static hpt_status emu_launch(hpt_backend_module *module, const hpt_launch *asked
                        .params = params,
                        .shared_bytes = (shared + 15) / 16 * 16,
                        .cluster_size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2],
-                       .seed = device->options.seed,
-                       .overlap = launch.overlap};
+                       .seed = device->options.seed};
     uint64_t total = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2] / run.cluster_size;
     run.cluster_count = total;
     bool ok = run_all(&run, total, resident_clusters(module, &launch, shared));
+    device->waited = run.waited;
+    device->settled = run.settled;
     HPT_FAIL_IF(!ok, HPT_NO_MEMORY, "", "Out of memory while emulating a launch.");
     if (device->finding_count > before || run.stop) {
         hpt_text text = {0};
@@ -400,7 +404,8 @@ done:
 }
 
 static hpt_status emu_synchronize(hpt_backend_device *device, hpt_stream stream, hpt_error *error) {
-    (void)device, (void)stream, (void)error;
+    (void)stream, (void)error;
+    device->drained = true;
     return HPT_OK;
 }
 

@@ -24,7 +24,8 @@ hpt_emu_copy *hpt_emu_copy_create(hpt_emu_warp *w, const hpt_emu_instruction *i,
     copy->async = (hpt_emu_async){
         .release = release_async, .cluster = w->cta->cluster, .warp = w, .lane = lane, .instruction = i};
     copy->references = 1;
-    copy->grid_waited = w->cta->grid_waited;
+    copy->grid_waited = hpt_emu_grid_waited(w);
+    copy->view = w->clock[0];
     return copy;
 }
 
@@ -140,12 +141,13 @@ static hpt_emu_step run_wait_group(hpt_emu_warp *w, const hpt_emu_instruction *i
     for (const hpt_emu_copy *copy = state->copies[lane]; copy; copy = copy->next)
         if (copy->group + allowed < state->group[lane] && !(reads ? copy->read : copy->done))
             return hpt_emu_block(w, HPT_EMU_WAIT_BULK, 0, allowed, NULL);
-    hpt_emu_time *known = &w->clock[hpt_emu_component_bulk(w)];
+    hpt_emu_time *known = &w->clock[hpt_emu_component_bulk(w)], *written = &w->clock[hpt_emu_component_written(w)];
     HPT_FOR_LANES(lane, mask)
     for (hpt_emu_copy **at = &state->copies[lane]; *at;) {
         hpt_emu_copy *copy = *at;
         bool waited = copy->group + allowed < state->group[lane];
         if (waited && copy->time > *known) *known = copy->time;
+        if (waited && !reads && copy->time > *written) *written = copy->time;
         if (waited && !reads) {
             *at = copy->next;
             drop(copy);

@@ -27,7 +27,8 @@ typedef struct hpt_emu_copy {
     uint64_t group; /* stores: number of the bulk group */
     hpt_emu_time time;
     bool read, done;
-    bool grid_waited;          /* when it was issued */
+    bool grid_waited; /* when it was issued; and what was known of other clusters then */
+    uint32_t view;
     uint8_t *staged;           /* stores: what was read from shared memory */
     const uint8_t *source;     /* copies between CTAs: shared memory of the issuer */
     struct hpt_emu_copy *next; /* stores: of the same thread */

@@ -97,30 +97,29 @@ static uint8_t *resolve(const hpt_emu_copy *copy, uint64_t address, uint64_t byt
     return NULL;
 }
 
-static void check_source(const hpt_emu_copy *copy, uint64_t address, const uint8_t *state, uint64_t bytes) {
-    hpt_emu_device *device = copy->async.cluster->run->device;
-    uint8_t all = HPT_EMU_STATE_WRITTEN, tag = hpt_emu_launch_tag(device->launches) | HPT_EMU_STATE_WRITTEN;
-    bool fresh = false, early = false;
-    const hpt_emu_run *run = copy->async.cluster->run;
-    for (uint64_t b = 0; b < bytes; b++) {
-        all &= state[b];
-        fresh |= state[b] == tag;
-        early |= hpt_emu_too_early(run, copy->grid_waited, state[b]);
-    }
-    if (early)
-        hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_RACE,
-                       "A bulk load reads global memory at 0x%llx that the launch before this one writes, before "
-                       "griddepcontrol.wait.",
-                       (unsigned long long)address);
+/* The one whose access to global memory is judged; what it knew of other clusters is what was known at the issue. */
+static hpt_emu_who who_copies(const hpt_emu_copy *copy, const char *what) {
+    hpt_emu_warp *w = copy->async.warp;
+    return (hpt_emu_who){.warp = w,
+                         .instruction = copy->async.instruction,
+                         .lane = copy->async.lane,
+                         .component = hpt_emu_component_written(w),
+                         .time = copy->time,
+                         .knows = w->clock,
+                         .async = true,
+                         .what = what};
+}
+
+static void check_source(const hpt_emu_copy *copy, uint64_t address, const uint8_t *state, uint64_t bytes,
+                         hpt_emu_allocation *owner) {
+    const hpt_emu_who who = who_copies(copy, "A bulk load");
+    uint8_t all = HPT_EMU_STATE_WRITTEN;
+    for (uint64_t b = 0; b < bytes; b++) all &= state[b];
     if (!all)
-        hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_UNWRITTEN,
+        hpt_emu_report(who.warp, who.instruction, who.lane, HPT_EMU_UNWRITTEN,
                        "A bulk load reads global memory at 0x%llx that nothing has written.",
                        (unsigned long long)address);
-    if (fresh && !device->proxy_fenced)
-        hpt_emu_report(copy->async.warp, copy->async.instruction, copy->async.lane, HPT_EMU_PROXY,
-                       "A bulk load reads global memory at 0x%llx that this launch has written with ordinary stores; "
-                       "fence.proxy.async is missing between.",
-                       (unsigned long long)address);
+    hpt_emu_global_read(&who, copy->view, copy->grid_waited, owner, address, bytes);
 }
 
 static void to_shared(const hpt_emu_copy *copy, const row *r, uint8_t *to, const uint8_t *bytes, uint32_t count) {
@@ -143,7 +142,7 @@ void hpt_emu_box_load(const hpt_emu_copy *copy, uint8_t *to) {
     if (!box->map.magic) {
         uint8_t *data = resolve(copy, box->address, box->bytes, &state, &owner, false);
         if (!data) return;
-        check_source(copy, box->address, state, box->bytes);
+        check_source(copy, box->address, state, box->bytes, owner);
         memcpy(to, data, box->bytes);
         return;
     }
@@ -154,7 +153,7 @@ void hpt_emu_box_load(const hpt_emu_copy *copy, uint8_t *to) {
         if (r.count) {
             uint8_t *data = resolve(copy, r.address, (uint64_t)r.count * size, &state, &owner, false);
             if (!data) return;
-            check_source(copy, r.address, state, (uint64_t)r.count * size);
+            check_source(copy, r.address, state, (uint64_t)r.count * size, owner);
             memcpy(line + r.first * size, data, r.count * size);
         }
         to_shared(copy, &r, to, line, row_bytes);
@@ -188,7 +187,8 @@ static bool land(const hpt_emu_copy *copy, uint64_t address, const uint8_t *byte
         memcpy(data, bytes, count);
         k->counters.bulk_store_bytes += count;
     }
-    memset(state, HPT_EMU_STATE_WRITTEN | HPT_EMU_STATE_ASYNC | hpt_emu_launch_tag(k->run->device->launches), count);
+    const hpt_emu_who who = who_copies(copy, copy->reduces ? "A bulk reduction" : "A bulk store");
+    hpt_emu_global_write(&who, copy->view, *owner, address, count, copy->reduces);
     hpt_emu_landed(*owner, address, count);
     return true;
 }

@@ -2,7 +2,8 @@
 #include "machine.h"
 
 void hpt_emu_clock_join(hpt_emu_cluster *cluster, hpt_emu_time *into, const hpt_emu_time *from) {
-    for (uint32_t k = 0; k < cluster->clock_size; k++) into[k] = into[k] > from[k] ? into[k] : from[k];
+    into[0] = hpt_emu_view_join(cluster, into[0], from[0]);
+    for (uint32_t k = 1; k < cluster->clock_size; k++) into[k] = into[k] > from[k] ? into[k] : from[k];
 }
 
 void hpt_emu_clock_release(hpt_emu_warp *w, hpt_emu_time *into) {

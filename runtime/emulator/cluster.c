@@ -187,7 +187,7 @@ hpt_emu_cluster *hpt_emu_cluster_create(hpt_emu_run *run, uint64_t linear) {
     k->size = run->cluster_size;
     k->warps_per_cta = (threads + HPT_LANES - 1) / HPT_LANES;
     k->warp_total = k->size * k->warps_per_cta;
-    k->components_used = 1 + HPT_EMU_ENGINES * k->warp_total;
+    k->components_used = 1u + hpt_emu_component_grid(k);
     k->clock_size = k->components_used + HPT_EMU_TRACKED_MBARRIERS * k->size;
     k->random.state = run->seed * 0x2545f4914f6cdd1dull + linear;
     k->epoch = 1;

@@ -228,17 +228,37 @@ static hpt_emu_step run_cluster_wait(hpt_emu_warp *w, const hpt_emu_instruction 
     return HPT_EMU_NEXT;
 }
 
-/* ---- fences: memory is sequentially consistent here, so only the proxy fence leaves a mark ---- */
+/* ---- fences ---- */
 static hpt_emu_step run_proxy_fence(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
-    (void)i;
     HPT_FOR_LANES(lane, mask) w->fence_tick[lane] = ++w->cta->cluster->tick;
-    w->cta->cluster->run->device->proxy_fenced = true;
+    if (i->modifier[0] <= 0) hpt_emu_global_fence(w); /* .global, or everything */
+    return HPT_EMU_NEXT;
+}
+
+/* Memory is sequentially consistent here: what a fence does is say what is known to others. groups: order, scope */
+static hpt_emu_step run_fence(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    (void)mask;
+    if (i->modifier[1] >= 2) hpt_emu_handover_fence(w);
+    return HPT_EMU_NEXT;
+}
+/* groups: scope */
+static hpt_emu_step run_membar(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    (void)mask;
+    if (i->modifier[0] >= 1) hpt_emu_handover_fence(w);
     return HPT_EMU_NEXT;
 }
 
 static hpt_emu_step run_grid_wait(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     (void)i, (void)mask;
-    w->cta->grid_waited = true;
+    w->clock[hpt_emu_component_grid(w->cta->cluster)] = 1;
+    w->cta->cluster->run->waited = true;
+    return HPT_EMU_NEXT;
+}
+/* The next launch starts when all CTAs have come here or ended; if one had waited by then, so has that launch. */
+static hpt_emu_step run_launch_dependents(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    (void)i, (void)mask;
+    w->triggered = true;
+    if (hpt_emu_grid_waited(w)) w->cta->cluster->run->settled = true;
     return HPT_EMU_NEXT;
 }
 
@@ -290,8 +310,8 @@ const hpt_emu_row hpt_emu_rows_control[] = {
     {"barrier.cluster.arrive[.release|.relaxed]", "", run_cluster_arrive, 0, NULL},
     {"barrier.cluster.wait[.acquire].aligned", "", run_cluster_wait, HPT_EMU_ALIGNED, NULL},
     {"barrier.cluster.wait[.acquire]", "", run_cluster_wait, 0, NULL},
-    {"membar{.cta|.gl|.sys}", "", hpt_emu_run_nothing, 0, NULL},
-    {"fence[.sc|.acq_rel|.acquire|.release]{.cta|.cluster|.gpu|.sys}", "", hpt_emu_run_nothing, 0, NULL},
+    {"membar{.cta|.gl|.sys}", "", run_membar, 0, NULL},
+    {"fence[.sc|.acq_rel|.acquire|.release]{.cta|.cluster|.gpu|.sys}", "", run_fence, 0, NULL},
     {"fence{.acquire|.release}.sync_restrict{.shared::cta|.shared::cluster}.cluster", "", hpt_emu_run_nothing, 0, NULL},
     {"fence.mbarrier_init.release.cluster", "", hpt_emu_run_nothing, 0, NULL},
     {"fence.proxy.async[.global|.shared::cta|.shared::cluster]", "", run_proxy_fence, 0, NULL},
@@ -301,7 +321,7 @@ const hpt_emu_row hpt_emu_rows_control[] = {
     {"fence.proxy.tensormap::generic{.acquire|.release}{.cta|.cluster|.gpu|.sys}", "?sx,?s4", hpt_emu_run_nothing, 0,
      NULL},
     {"griddepcontrol.wait", "", run_grid_wait, 0, NULL},
-    {"griddepcontrol.launch_dependents", "", hpt_emu_run_nothing, 0, NULL},
+    {"griddepcontrol.launch_dependents", "", run_launch_dependents, 0, NULL},
     {"setmaxnreg{.inc|.dec}.sync.aligned.u32", "s4", run_setmaxnreg, HPT_EMU_ALIGNED, NULL},
     {"prefetch[.global|.local]{.L1|.L2|.L2::evict_last|.L2::evict_normal}", "m", hpt_emu_run_nothing, 0, NULL},
     {"prefetchu.L1", "m", hpt_emu_run_nothing, 0, NULL},

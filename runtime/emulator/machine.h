@@ -184,6 +184,8 @@ struct hpt_emu_warp {
     uint64_t executed, progress; /* instructions; and of those the ones that changed something others can see */
     hpt_emu_time *clock;
     uint32_t fence_tick[HPT_LANES]; /* last fence.proxy.async */
+    uint32_t released, observed;    /* handover.c: what its last fence published; what relaxed reads have seen since */
+    bool triggered;                 /* griddepcontrol.launch_dependents was executed */
     uint32_t cluster_phase;         /* of the last barrier.cluster.arrive */
     uint32_t cluster_arrived;       /* lanes that have arrived and not yet waited */
     struct hpt_emu_wgmma_state *wgmma;
@@ -206,7 +208,6 @@ struct hpt_emu_cta {
     hpt_emu_named_barrier barriers[HPT_EMU_BARRIERS];
     hpt_emu_warp *warps;
     uint32_t warp_count, warps_done;
-    bool grid_waited;        /* griddepcontrol.wait was executed */
     uint32_t registers_free; /* of the CTA's pool, for setmaxnreg */
     void *tensor_memory;     /* tcgen05: made on first use */
 };
@@ -259,7 +260,9 @@ struct hpt_emu_run {
     uint32_t cluster_size;
     uint64_t seed;
     volatile bool stop;
-    bool overlap;
+    bool waited,
+        settled; /* some thread has executed griddepcontrol.wait; some CTA did so before it let the next launch start */
+    struct hpt_emu_handovers *handovers;   /* between clusters; NULL: several host threads run them, not tracked */
     uint64_t cluster_count, *next_cluster; /* the first that is not launched yet; NULL: they cannot be taken over */
 };
 
@@ -323,9 +326,10 @@ void hpt_emu_shared_write(hpt_emu_cta *cta, uint32_t offset, uint32_t bytes, con
 hpt_emu_who hpt_emu_generic_who(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t lane);
 
 /* ---- clock.c ---- */
-/* Components per warp: itself, its wgmma, its bulk copies, and three of the tensor core of Blackwell (tcgen05_unit.h).
- */
-enum { HPT_EMU_ENGINES = 6, HPT_EMU_TENSOR_COMPONENT = 4 /* of warp 0 */ };
+/* Components per warp: itself, its wgmma, what its bulk copies have read, three of the tensor core of Blackwell
+ * (tcgen05_unit.h), what its bulk copies have written. One more is set where griddepcontrol.wait is known to be over;
+ * then come mbarriers. In place of component 0 stands a number: what is known of other clusters (handover.c). */
+enum { HPT_EMU_ENGINES = 7, HPT_EMU_TENSOR_COMPONENT = 4 /* of warp 0 */ };
 static inline uint16_t hpt_emu_component_warp(const hpt_emu_warp *w) {
     return (uint16_t)(1 + HPT_EMU_ENGINES * w->number);
 }
@@ -335,9 +339,32 @@ static inline uint16_t hpt_emu_component_wgmma(const hpt_emu_warp *w) {
 static inline uint16_t hpt_emu_component_bulk(const hpt_emu_warp *w) {
     return (uint16_t)(3 + HPT_EMU_ENGINES * w->number);
 }
+static inline uint16_t hpt_emu_component_written(const hpt_emu_warp *w) {
+    return (uint16_t)(7 + HPT_EMU_ENGINES * w->number);
+}
+static inline uint16_t hpt_emu_component_grid(const hpt_emu_cluster *k) {
+    return (uint16_t)(1 + HPT_EMU_ENGINES * k->warp_total);
+}
+static inline bool hpt_emu_grid_waited(const hpt_emu_warp *w) {
+    return w->clock[hpt_emu_component_grid(w->cta->cluster)] != 0;
+}
 void hpt_emu_clock_join(hpt_emu_cluster *cluster, hpt_emu_time *into, const hpt_emu_time *from);
 void hpt_emu_clock_release(hpt_emu_warp *w, hpt_emu_time *into); /* publish what the warp did so far */
 void hpt_emu_clock_acquire(hpt_emu_warp *w, const hpt_emu_time *from);
+
+/* ---- handover.c: clusters that hand data to each other through global memory ---- */
+struct hpt_emu_handovers *hpt_emu_handovers_create(void);
+void hpt_emu_handovers_destroy(struct hpt_emu_handovers *handovers);
+/* What both numbers stand for together. */
+uint32_t hpt_emu_view_join(hpt_emu_cluster *cluster, uint32_t a, uint32_t b);
+/* True if the view knows of that time of a component of another cluster. */
+bool hpt_emu_view_knows(const hpt_emu_run *run, uint32_t view, uint32_t cluster, uint16_t component, hpt_emu_time time);
+/* A fence of the whole device's memory. */
+void hpt_emu_handover_fence(hpt_emu_warp *w);
+/* A strong access to global memory, of a scope that reaches other clusters: releases or acquires say whether it does so
+ * by itself, beyond what fences before or after it do. */
+void hpt_emu_handover_write(hpt_emu_warp *w, uint64_t address, bool releases, bool keeps);
+void hpt_emu_handover_read(hpt_emu_warp *w, uint64_t address, bool acquires);
 
 /* ---- mbarrier.c ---- */
 hpt_emu_mbarrier *hpt_emu_mbarrier_find(hpt_emu_cta *cta, uint32_t offset); /* NULL if none is valid there */

@@ -110,13 +110,12 @@ static uint8_t *global_lane(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
                        data ? "a write to constant memory" : "outside of every allocation");
         return NULL;
     }
+    hpt_emu_who who = hpt_emu_generic_who(w, i, lane);
+    who.what = action(how);
+    if (how & HPT_EMU_SYNCHRONIZING) who.knows = NULL;
     if (how & HPT_EMU_READ) {
         k->counters.load_bytes += bytes;
-        if (hpt_emu_too_early(k->run, w->cta->grid_waited, state[0]))
-            hpt_emu_report(
-                w, i, lane, HPT_EMU_RACE,
-                "%s reads global memory at 0x%llx that the launch before this one writes, before griddepcontrol.wait.",
-                action(how), (unsigned long long)address);
+        hpt_emu_global_read(&who, w->clock[0], hpt_emu_grid_waited(w), k->recent, address, bytes);
         for (uint32_t b = 0; b < bytes; b++) {
             if (state[b] & HPT_EMU_STATE_WRITTEN) continue;
             hpt_emu_report(w, i, lane, HPT_EMU_UNWRITTEN, "%s reads global memory at 0x%llx that nothing has written.",
@@ -125,7 +124,7 @@ static uint8_t *global_lane(hpt_emu_warp *w, const hpt_emu_instruction *i, uint3
         }
     }
     if (how & HPT_EMU_WRITE) {
-        memset(state, HPT_EMU_STATE_WRITTEN | hpt_emu_launch_tag(k->run->device->launches), bytes);
+        hpt_emu_global_write(&who, w->clock[0], k->recent, address, bytes, how & HPT_EMU_READ);
         k->counters.store_bytes += bytes;
         hpt_emu_landed(k->recent, address, bytes);
         w->progress++;
@@ -226,6 +225,7 @@ const uint8_t *hpt_emu_map_bytes(hpt_emu_warp *w, const hpt_emu_instruction *i, 
 typedef struct access {
     hpt_ptx_space space;
     bool shared_cluster, is_signed, synchronizing;
+    bool ordering, wide; /* releases or acquires; its scope reaches other clusters */
     uint8_t bytes, count;
 } access;
 
@@ -252,6 +252,8 @@ static bool decode_access(hpt_emu_decoder *d, hpt_emu_instruction *i) {
     if (address->constant && address->space == HPT_PTX_LOCAL) a->space = HPT_PTX_LOCAL; /* arguments of a call */
     a->shared_cluster = m[2] == 7;
     a->synchronizing = m[0] > 0;
+    a->ordering = m[0] == 3;
+    a->wide = m[0] == 1 || (m[0] > 1 && m[1] != 0 && m[1] != 1); /* not .cta or .cluster; .volatile is .sys */
     a->is_signed = m[9] < 12 && m[9] % 3 == 2;
     a->bytes = type_bytes[m[9]];
     a->count = m[8] < 0 ? 1 : counts[m[8]];
@@ -290,7 +292,9 @@ static hpt_emu_step run_access(hpt_emu_warp *w, const hpt_emu_instruction *i, ui
     HPT_FOR_LANES(lane, mask) {
         uint64_t at = hpt_emu_address(w, address, lane);
         if (a->shared_cluster) at += HPT_EMU_SHARED_WINDOW;
+        if (a->wide && !loads) hpt_emu_handover_write(w, at, a->ordering, false);
         uint8_t *data = hpt_emu_access_lane(w, i, lane, space, at, total, how);
+        if (a->wide && loads) hpt_emu_handover_read(w, at, a->ordering);
         if (a->space == HPT_PTX_SHARED ||
             (space == HPT_PTX_GENERIC && at - HPT_EMU_SHARED_WINDOW < HPT_EMU_WINDOW_BYTES)) {
             shared_mask |= 1u << lane;

@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FIRST_ADDRESS = 0x10000000,
-    GUARD = 1 << 16
-}; /* unmapped space between allocations, so that overruns are seen */
+enum { GUARD = 1 << 16 }; /* unmapped space between allocations, so that overruns are seen */
 
 static bool make_room(hpt_emu_device *device) {
     if (device->count < device->capacity) return true;
@@ -23,6 +20,7 @@ static void free_allocation(hpt_emu_allocation *a) {
     free(a->data);
     free(a->state);
     free(a->landed);
+    free(a->writers);
     free(a);
 }
 
@@ -38,7 +36,7 @@ hpt_status hpt_emu_alloc(hpt_emu_device *device, hpt_emu_allocation **out, size_
     a->state = calloc(bytes + 1, 1);
     a->landed = calloc(bytes / HPT_EMU_LINE + 1, sizeof *a->landed);
     HPT_FAIL_IF(!a->data || !a->state || !a->landed, HPT_NO_MEMORY, "", "Out of memory for %zu bytes.", bytes);
-    if (!device->next) device->next = FIRST_ADDRESS;
+    if (!device->next) device->next = HPT_EMU_FIRST_ADDRESS;
     a->address = device->next;
     device->next += (bytes + GUARD - 1) / 256 * 256 + GUARD; /* addresses only grow: a freed one is never valid again */
     device->allocations[device->count++] = a;

@@ -12,7 +12,7 @@ static bool knows(const hpt_emu_who *who, uint16_t component, hpt_emu_time time)
 
 static const char *component_name(const hpt_emu_cta *cta, uint16_t component, char *text, size_t size) {
     uint32_t warps = cta->cluster->warp_total;
-    if (component > HPT_EMU_ENGINES * warps) {
+    if (component > HPT_EMU_ENGINES * warps) { /* those of griddepcontrol access nothing */
         snprintf(text, size, "a bulk copy that completes on an mbarrier");
     } else {
         static const char *const kinds[] = {"warp",
@@ -20,7 +20,8 @@ static const char *component_name(const hpt_emu_cta *cta, uint16_t component, ch
                                             "bulk store of warp",
                                             "tcgen05.mma of warp",
                                             "tcgen05.ld of warp",
-                                            "tcgen05.st of warp"};
+                                            "tcgen05.st of warp",
+                                            "bulk store of warp"};
         uint32_t number = (component - 1u) / HPT_EMU_ENGINES, per = cta->cluster->warps_per_cta;
         snprintf(text, size, "%s %u of CTA %u of the cluster", kinds[(component - 1) % HPT_EMU_ENGINES], number % per,
                  number / per);

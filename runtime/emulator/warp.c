@@ -100,6 +100,7 @@ static void finish_lanes(hpt_emu_warp *w, uint32_t gone) {
     if (!w->live) {
         cta->warps_done++;
         k->warps_done++;
+        if (!w->triggered && hpt_emu_grid_waited(w)) k->run->settled = true;
         hpt_emu_bulk_release(w);
         hpt_emu_wgmma_release(w);
         hpt_emu_tensor_end(w);

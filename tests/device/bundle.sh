@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Collects what the device suite needs into one folder that runs on a bare machine (x86-64, glibc of this one or newer, CUDA
-# with libnvrtc and a driver): the command, its shared libraries, templates, catalogue, scripts, the Python module.
+# with libnvrtc and a driver): the command, the device tests' programs, their shared libraries, templates, catalogue, scripts,
+# the Python module.
 # Usage: tests/device/bundle.sh [FOLDER]      default .carry, made anew
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,10 +16,12 @@ others() {
 
 rm -rf "$out"
 mkdir -p "$out/lib"
-cp "$binary" "$out/heptane.bin"
-cp "$(dirname "$binary")/device_api" "$out/device_api.bin"
+programs="heptane device_api agree test_emulator_async test_emulator_simt"
+for program in $programs; do
+  cp "$(dirname "$binary")/$program" "$out/$program.bin"
+  others "$out/$program.bin" | while read -r file; do cp -Lu "$file" "$out/lib/"; done
+done
 strip "$out"/*.bin
-others "$binary" | while read -r file; do cp -L "$file" "$out/lib/"; done
 cp -r "$root/templates" "$root/schemes" "$out/"
 mkdir -p "$out/tests"
 cp "$root"/tests/device/*.py "$root"/tests/bench/*.sh "$root"/tests/bench/*.py "$root"/tests/python/*.py "$out/tests/"
@@ -30,7 +33,7 @@ library=${HEPTANE_LIBRARY:-$(dirname "$binary")/../lib/libheptane_rt.so}
 strip -o "$out/python/heptane/libheptane_rt.so" "$library"
 others "$library" | while read -r file; do cp -L "$file" "$out/python/heptane/"; done
 # no patchelf needed: a launcher sets the path for its own libraries only. The program finds its data by /proc/self/exe.
-for program in heptane device_api; do
+for program in $programs; do
   cat > "$out/$program" <<LAUNCHER
 #!/bin/sh
 here=\$(cd "\$(dirname "\$0")" && pwd)
