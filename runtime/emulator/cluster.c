@@ -34,12 +34,17 @@ void hpt_emu_async_add(hpt_emu_cluster *k, hpt_emu_async *op) {
     k->async[k->async_count++] = op;
 }
 
+static void note_change(hpt_emu_cluster *k) {
+    k->epoch++;
+    k->quiet = 0;
+    __atomic_fetch_add(&k->run->changes, 1, __ATOMIC_RELAXED);
+}
+
 /* One part of one operation in flight, chosen at random. */
 static void land_one(hpt_emu_cluster *k) {
     size_t pick = hpt_emu_random_below(&k->random, (uint32_t)k->async_count);
     hpt_emu_async *op = k->async[pick];
-    k->epoch++;
-    k->quiet = 0;
+    note_change(k);
     if (!op->land(op)) return;
     k->async[pick] = k->async[--k->async_count];
     op->release(op);
@@ -310,12 +315,21 @@ static void run_warp(hpt_emu_cluster *k, hpt_emu_warp *w) {
     k->counters.instructions += w->executed - executed;
     k->quiet += w->executed - executed;
     if (w->progress != progress) {
-        k->epoch++;
-        k->quiet = 0;
+        note_change(k);
         w->tries = 0;
     }
     w->stuck = !goes_on;
     w->blocked_epoch = k->epoch;
+}
+
+/* Too long without a change, here or (what this cluster may wait for) in another one. */
+static bool stands_still(hpt_emu_cluster *k) {
+    if (k->quiet <= k->run->device->options.patience) return false;
+    const uint64_t changes = __atomic_load_n(&k->run->changes, __ATOMIC_RELAXED);
+    const bool same = changes == k->changes_seen;
+    k->changes_seen = changes;
+    k->quiet = 0;
+    return same;
 }
 
 bool hpt_emu_cluster_run(hpt_emu_cluster *k, uint32_t picks) {
@@ -333,7 +347,7 @@ bool hpt_emu_cluster_run(hpt_emu_cluster *k, uint32_t picks) {
         hpt_emu_warp *w = choose_warp(k);
         if (w) {
             run_warp(k, w);
-            if (k->quiet <= k->run->device->options.patience) continue;
+            if (!stands_still(k)) continue;
             report_standstill(k, HPT_EMU_LIVELOCK, "Warps run, but nothing changes any more:");
             k->run->stop = true;
         } else if (k->async_count) {

@@ -243,6 +243,7 @@ struct hpt_emu_cluster {
     hpt_emu_time *cluster_clock, *cluster_clock_done;
     hpt_emu_counters counters;
     uint64_t quiet;           /* instructions since anything changed */
+    uint64_t changes_seen;    /* of the run, when that was last looked at */
     uint32_t favourite, lazy; /* a CTA whose warps run more often, a warp that hardly runs; drawn anew now and then */
     uint32_t picks_left;
     uint32_t live_threads;
@@ -262,6 +263,7 @@ struct hpt_emu_run {
     volatile bool stop;
     bool waited,
         settled; /* some thread has executed griddepcontrol.wait; some CTA did so before it let the next launch start */
+    uint64_t changes;                      /* in all clusters: one may spin while another works */
     struct hpt_emu_handovers *handovers;   /* between clusters; NULL: several host threads run them, not tracked */
     uint64_t cluster_count, *next_cluster; /* the first that is not launched yet; NULL: they cannot be taken over */
 };

@@ -3,11 +3,11 @@
  *   planted KERNEL FOLDER [SEEDS [WORK [CONTROL [STEP]]]]   FOLDER: what `heptane emit --op gemm --target TARGET` wrote
  *
  * KERNEL: the target, and "delivering" behind it if C has another type than its sums: which rows of the table to try.
- * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernel (8); STEP: only every so
- * many-th fault (1); WORK: a folder to work in.
+ * SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernels in each call (8); STEP:
+ * only every so many-th fault (1); WORK: a folder to work in.
  *
- * Prints a Markdown table. Exit code 0: the untouched kernel has no finding on any seed, and every fault was found and
- * named as expected on at least one. A row of the tables is an edit of kernel.cu's text (see faults.def). */
+ * Prints a Markdown table. Exit code 0: the untouched kernels have no finding on any seed, and every fault was found
+ * and named as expected on at least one. A row of the tables is an edit of a kernel.cu's text (see faults.def). */
 #include "cli/problem.h"
 #include "emulator/emulator.h"
 #include "launch/launch.h"
@@ -17,18 +17,34 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { M = 520, N = 520, K = 264, CONTROL_SEEDS = 8 };
+enum { CONTROL_SEEDS = 8 };
+
+typedef struct call { /* how the op is called; sms 0: the emulator's default */
+    const char *name, *settings;
+    int m, n, k, sms;
+} call;
+
+static const call calls[] = {
+    {"plain", NULL, 520, 520, 264, 0},
+    {"beside", "beside=2", 520, 520, 264, 0}, /* the gemm kernel makes the forms of X itself */
+    {"cut", "cut=1", 264, 264, 1032, 6},      /* three clusters share the chains of one tile */
+    {"finish", NULL, 264, 261, 264, 0},       /* rows of C that are not aligned */
+};
 
 typedef struct fault {
-    const char *kernel, *name, *from, *to;
+    const char *kernel, *package, *call, *name, *from, *to;
     int which; /* occurrence from 1 on; 0: all */
     const char *expected;
 } fault;
 
 static const fault faults[] = {
-#define PLANTED(kernel, name, which, from, to, expected) {kernel, name, from, to, which, expected},
+#define PLANTED_IN(kernel, package, call, name, which, from, to, expected)                                             \
+    {kernel, package, call, name, from, to, which, expected},
+#define PLANTED(kernel, name, which, from, to, expected)                                                               \
+    PLANTED_IN(kernel, "gemm", "plain", name, which, from, to, expected)
 #include "faults.def"
 #undef PLANTED
+#undef PLANTED_IN
 };
 
 /* `text` with the edit made; NULL if there is nothing to edit */
@@ -70,7 +86,7 @@ static void note(outcome *o, const char *expected, const char *name, const char 
         hpt_text_printf(&o->names, "%s%s", o->names.length ? "," : "", name);
     if (!lists(expected, name) || o->named) return;
     o->named = true;
-    snprintf(o->first, sizeof o->first, "%s", message);
+    snprintf(o->first, sizeof o->first, "%.399s", message);
 }
 
 static void collect(outcome *o, const char *expected, const hpt_emu_device *device) {
@@ -81,12 +97,13 @@ static void collect(outcome *o, const char *expected, const hpt_emu_device *devi
 }
 
 /* One seed: opens the op anew, runs it, compares. Faults in the kernel are an outcome, all else is an error. */
-static hpt_status run_seed(outcome *o, const char *expected, const char *target, const char *folder, uint64_t seed,
-                           hpt_error *error) {
+static hpt_status run_seed(outcome *o, const char *expected, const char *target, const char *folder, const call *how,
+                           uint64_t seed, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_context *context = NULL;
     hpt_op *op = NULL;
-    hpt_data data = {.shape = {.m = M, .n = N, .k = K, .batch = 1}, .alpha = 1, .seed = 1};
+    hpt_data data = {
+        .shape = {.m = how->m, .n = how->n, .k = how->k, .batch = 1}, .alpha = 1, .seed = 1, .settings = how->settings};
     hpt_problem problem = {0};
     void *host = NULL;
     hpt_op_info info;
@@ -95,6 +112,7 @@ static hpt_status run_seed(outcome *o, const char *expected, const char *target,
     hpt_emu_get_options(context->device, &options);
     options.seed = seed;
     options.patience = 300000;
+    if (how->sms) options.sms = how->sms;
     hpt_emu_set_options(context->device, &options);
     HPT_TRY(hpt_op_open(&op, context, folder, error));
     HPT_TRY(hpt_data_describe(&data, op, error));
@@ -157,11 +175,61 @@ static hpt_status copy_op(const char *from, const char *to, hpt_error *error) {
 
 /* Seeds until the fault is named; returns how many of them found something. */
 static hpt_status try_fault(outcome *o, int *tried, const char *expected, const char *target, const char *folder,
-                            int seeds, bool all, hpt_error *error) {
+                            const call *how, int seeds, bool all, hpt_error *error) {
     hpt_status status = HPT_OK;
     for (*tried = 0; *tried < seeds && status == HPT_OK && (all || !o->named);)
-        status = run_seed(o, expected, target, folder, (uint64_t)++ * tried, error);
+        status = run_seed(o, expected, target, folder, how, (uint64_t)++ * tried, error);
     return status;
+}
+
+static const call *call_of(const char *name) {
+    for (size_t k = 0; k < HPT_COUNT(calls); k++)
+        if (strcmp(calls[k].name, name) == 0) return &calls[k];
+    return &calls[0];
+}
+
+/* The untouched kernels, in every way they are called. */
+static hpt_status try_controls(int *missed, const char *target, const char *work, int seeds, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    for (size_t k = 0; k < HPT_COUNT(calls) && status == HPT_OK; k++) {
+        outcome o = {0};
+        int tried;
+        status = try_fault(&o, &tried, "", target, work, &calls[k], seeds, true, error);
+        if (status == HPT_OK)
+            printf("| nothing | %s | %s | none of %d | %s | |\n", calls[k].name, o.names.length ? "NO" : "yes", seeds,
+                   o.names.length ? o.names.data : "");
+        *missed += o.names.length > 0;
+        hpt_text_clear(&o.names);
+    }
+    return status;
+}
+
+/* Plants one fault, runs, takes it out again; prints its row. True if it was named. */
+static bool try_row(const fault *f, const char *target, const char *from, const char *work, int seeds) {
+    hpt_status status = HPT_OK;
+    hpt_error reason = {0}, *error = &reason;
+    outcome o = {0};
+    char original[600], planted[600], *source = NULL, *changed = NULL;
+    size_t length;
+    int tried = 0;
+    snprintf(original, sizeof original, "%s/%s/kernel.cu", from, f->package);
+    snprintf(planted, sizeof planted, "%s/%s/kernel.cu", work, f->package);
+    HPT_TRY(hpt_file_read(&source, &length, original, 1 << 26, error));
+    changed = edit(source, f);
+    HPT_FAIL_IF(!changed, HPT_NOT_FOUND, original, "the text to edit is not there");
+    HPT_TRY(hpt_file_write(planted, changed, strlen(changed), error));
+    status = try_fault(&o, &tried, f->expected, target, work, call_of(f->call), seeds, false, error);
+    hpt_status restored = hpt_file_write(planted, source, length, status == HPT_OK ? error : NULL);
+    if (status == HPT_OK) status = restored;
+done:;
+    const bool ok = status == HPT_OK && o.named;
+    printf("| %s | %s | %s | %d | %s | %.300s |\n", f->name, f->call, ok ? "yes" : "NO", tried,
+           o.names.data ? o.names.data : "nothing", status != HPT_OK ? reason.message : o.first);
+    fflush(stdout);
+    hpt_text_clear(&o.names);
+    free(changed);
+    free(source);
+    return ok;
 }
 
 int main(int argc, char **argv) {
@@ -172,53 +240,27 @@ int main(int argc, char **argv) {
     const char *kernel = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
     int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS,
         step = argc > 6 ? atoi(argv[6]) : 1;
-    int tried, missed = 0, rows = 0, number = 0;
+    int missed = 0, rows = 0, named = 0, number = 0;
     hpt_error error = {0};
-    char path[600], target[32], *source = NULL;
-    size_t length;
+    char path[600], target[32];
     snprintf(target, sizeof target, "%.*s", (int)strcspn(kernel, " "), kernel);
     snprintf(path, sizeof path, "%s/cache", work);
     setenv("HEPTANE_CACHE", path, 1);
-    outcome control = {0};
+    printf("| planted in the kernels for %s | call | named | on seed | found | what the emulator says |\n| --- | --- | "
+           "--- | "
+           "--- | --- | --- |\n",
+           target);
     hpt_status status = copy_op(argv[2], work, &error);
-    snprintf(path, sizeof path, "%s/gemm/kernel.cu", work);
-    if (status == HPT_OK) status = hpt_file_read(&source, &length, path, 1 << 26, &error);
-    if (status == HPT_OK) status = try_fault(&control, &tried, "", target, work, controls, true, &error);
+    if (status == HPT_OK) status = try_controls(&missed, target, work, controls, &error);
     if (status != HPT_OK) {
         fprintf(stderr, "planted: %s: %s\n", error.where, error.message);
-        free(source);
         return status == HPT_NO_NVRTC ? 77 : 1;
     }
-    printf("| planted in the gemm kernel for %s (%d x %d x %d) | named | on seed | found | what the emulator says |\n| "
-           "--- | --- | --- | --- | --- |\n",
-           kernel, M, N, K);
-    printf("| nothing | %s | none of %d | %s | |\n", control.names.length ? "NO" : "yes", controls,
-           control.names.length ? control.names.data : "");
-    missed += control.names.length > 0;
     for (size_t k = 0; seeds > 0 && k < HPT_COUNT(faults); k++) {
         if (strcmp(faults[k].kernel, kernel) != 0 || number++ % (step > 0 ? step : 1) != 0) continue;
-        outcome o = {0};
-        char *changed = edit(source, &faults[k]);
-        hpt_error reason = {0};
         rows++;
-        if (changed) {
-            status = hpt_file_write(path, changed, strlen(changed), &reason);
-            if (status == HPT_OK)
-                status = try_fault(&o, &tried, faults[k].expected, target, work, seeds, false, &reason);
-        }
-        bool ok = changed && status == HPT_OK && o.named;
-        missed += !ok;
-        printf("| %s | %s | %d | %s | %.300s |\n", faults[k].name, ok ? "yes" : "NO", changed ? tried : 0,
-               o.names.data ? o.names.data : "nothing",
-               !changed           ? "the text to edit is not there"
-               : status != HPT_OK ? reason.message
-                                  : o.first);
-        fflush(stdout);
-        hpt_text_clear(&o.names);
-        free(changed);
+        named += try_row(&faults[k], target, argv[2], work, seeds);
     }
-    printf("\n%d of %d named\n", rows - missed, rows);
-    hpt_text_clear(&control.names);
-    free(source);
-    return missed ? 1 : 0;
+    printf("\n%d of %d named\n", named, rows);
+    return missed || named < rows ? 1 : 0;
 }
