@@ -1,4 +1,5 @@
 #include "launch/launch.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +27,28 @@ static size_t first_of(const hpt_operation *record, size_t step) {
     return i;
 }
 
+/* A backend knows an image as "PTX", with a line; here it gets the file that it came from. */
+static void name_image(hpt_error *error, const job *j) {
+    char where[HPT_ERROR_WHERE];
+    const bool ahead = strcmp(j->build.origin, "package") == 0;
+    if (!error || strncmp(error->where, "PTX", 3) != 0) return;
+    snprintf(where, sizeof where, "%.240s/kernel.%.20s%.20s", j->manifest->folder, ahead ? j->manifest->target : "cu",
+             ahead ? ".ptx" : " as PTX");
+    snprintf(where + strlen(where), sizeof where - strlen(where), "%.20s", error->where + 3);
+    memcpy(error->where, where, sizeof where);
+}
+
 static hpt_status load_one(job *j, hpt_error *error) {
     const hpt_backend *backend = j->context->backend;
     const hpt_build *b = &j->build;
     j->kernel->registers = b->registers;
     j->kernel->spill_bytes = b->spill_stores + b->spill_loads;
     j->kernel->origin = b->origin;
-    return backend->load(j->context->device, &j->kernel->module, backend->wants_ptx ? b->ptx : b->cubin,
-                         backend->wants_ptx ? b->ptx_length : b->cubin_length, j->manifest->symbol, error);
+    const hpt_status status =
+        backend->load(j->context->device, &j->kernel->module, backend->wants_ptx ? b->ptx : b->cubin,
+                      backend->wants_ptx ? b->ptx_length : b->cubin_length, j->manifest->symbol, error);
+    if (status != HPT_OK) name_image(error, j);
+    return status;
 }
 
 /* Packages compile side by side; loading is quick and follows in order. */

@@ -28,6 +28,13 @@ cp "$folder/op/gemm/kernel.sm_90a.cubin" "$folder/first"
 code 0 "$HEPTANE" compile "$folder/op/gemm"
 cmp -s "$folder/first" "$folder/op/gemm/kernel.sm_90a.cubin" || fail "compiling twice gives different cubins"
 
+# PTX of a package that is damaged: the file, its line, the reason
+cp -r "$folder/op" "$folder/damaged"
+sed -i '0,/^[[:space:]]*ret;/s//frobnicate.b32 %r1;\nret;/' "$folder/damaged/gemm/kernel.sm_90a.ptx"
+code 3 "$HEPTANE" run "$folder/damaged" -m 64 -n 64 -k 64 --backend emulator --target sm_90a
+line=$(grep -n frobnicate "$folder/damaged/gemm/kernel.sm_90a.ptx" | cut -d: -f1)
+grep -q "damaged/gemm/kernel.sm_90a.ptx:$line:.*frobnicate" "$folder/err" || fail "damaged PTX: $(cat "$folder/err")"
+
 code 3 "$HEPTANE" compile "$folder/op/gemm" --target sm_100a
 grep -q 'emitted for sm_90a' "$folder/err" || fail "the wrong target is not named"
 code 4 "$HEPTANE" compile "$folder/nothing"
