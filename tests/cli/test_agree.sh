@@ -43,4 +43,9 @@ cp "$work/op/plan.json" "$work/op/wrong.json" && sed -i 's/"weight":1.0/"weight"
 # an MLP block: the relative difference of the whole output
 make mlp trivial --op mlp
 "$agree" "$work/mlp" 70 72 136 --sides emulator,emulator --json > "$work/row" 2>&1 && grep -q '"within":true' "$work/row" || say "an MLP: $(cat "$work/row")"
+
+# the table of a whole suite of packages, here of one
+python3 "$SOURCE/tests/device/agreement.py" --heptane "$HEPTANE" --sides emulator,emulator --quick --only 'trivial f16-f32' --jobs 2 \
+    --out "$work/table" > "$work/row" 2>&1 && grep -q '^| trivial | f16-f32 | plain | f16 | f32 | 600 x 520 x 712 | 1 | 100.000 % |.*| yes |$' "$work/table.md" &&
+    grep -q '"within": true' "$work/table.json" || say "the table: $(cat "$work/row" "$work/table.md")"
 exit $failed

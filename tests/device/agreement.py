@@ -135,7 +135,7 @@ class Agreement:
             done = subprocess.run([self.agree, folder, str(m), str(n), str(k), "--sides", self.options.sides, "--json", *words],
                                   capture_output=True, text=True, timeout=left)
             if done.stdout.startswith("{"):
-                row.update(json.loads(done.stdout))
+                row.update((key, value) for key, value in json.loads(done.stdout).items() if key != "scheme")
             else:
                 row["message"] = done.stderr.strip().replace("\n", " ")[:300] or "exit code %d" % done.returncode
             self.no_device = self.no_device or done.returncode == 5
