@@ -111,7 +111,7 @@ static hpt_status run_seed(outcome *o, const char *expected, const char *target,
     hpt_emu_options options;
     hpt_emu_get_options(context->device, &options);
     options.seed = seed;
-    options.patience = 300000;
+    options.patience = 3000000; /* clusters may spin while others work */
     if (how->sms) options.sms = how->sms;
     hpt_emu_set_options(context->device, &options);
     HPT_TRY(hpt_op_open(&op, context, folder, error));
