@@ -37,7 +37,7 @@ typedef struct agree_write {
 
 typedef struct agree_plan {
     hpt_arena *arena;
-    hpt_number_type type_forms;
+    hpt_number_type type_forms, type_sums; /* type_sums: of C until it is delivered */
     agree_operand x, y;
     size_t steps, writes;
     agree_step *step;

@@ -129,6 +129,8 @@ hpt_status agree_plan_read(agree_plan *out, const char *path, const char *scheme
     HPT_FAIL_NO_MEMORY(out->arena = hpt_arena_create());
     const char *forms = json_string_value(json_object_get(root, "forms_type"));
     HPT_FAIL_IF(!forms || !hpt_number_type_find(&out->type_forms, forms), HPT_MALFORMED, path, no_plan, "forms_type");
+    const char *sums = json_string_value(json_object_get(root, "sums_type"));
+    HPT_FAIL_IF(!sums || !hpt_number_type_find(&out->type_sums, sums), HPT_MALFORMED, path, no_plan, "sums_type");
     HPT_TRY(read_operand(&out->x, out, json_object_get(root, "x"), path, error));
     HPT_TRY(read_operand(&out->y, out, json_object_get(root, "y"), path, error));
     HPT_TRY(read_steps(out, root, path, error));

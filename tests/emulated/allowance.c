@@ -1,18 +1,19 @@
 /* How much two correct executions of a package may differ in each element of C.
  *
- * Let an element be sum over the products r that flow into it of c(r) * (row of A(r)) (column of B(r)), with A(r) and
- * B(r) the operand forms after their rounding: both sides have exactly these (sums of a few terms in f32, rounded once,
- * in one order). What may differ:
- *   1. sums in f32. A tensor core's order and rounding of sums are not documented. An error made while r is added stays
- * in the accumulator until that starts afresh, so it reaches the element with the coefficient with which r itself does,
- *      c(r), however often the accumulator is written on the way; what later cancels, cancels with its errors. Hence
- *      2^-22 * sum over r of |c(r)| * sum over k of |A(r)_k| |B(r)_k|.
- *   2. every write rounds to C's type: what differs a little before may differ by one unit in the last place after. The
- * unit is that of the largest number that this write has to do with (what is added, and the element before and after
- * it), found by carrying the plan out in double; at the edge of a binade the larger unit counts, so what has been
- * allowed until then is added to the number first.
- *   3. where the finishing kernel scales or adds something, C is rounded once more: one more unit, and all before it
- * counts |alpha| times. Its own sums are the same IEEE operations in one order on both sides.
+ * Let an element be sum over the products r that flow into it of c(r) * (row of A(r)) (column of B(r)), with A(r)
+ * and B(r) the operand forms after their rounding: both sides have exactly these (sums of a few terms in f32, rounded
+ * once, in one order). What may differ:
+ *   1. sums in f32, since a tensor core's order and rounding of sums are not documented. An error made while r is
+ *      added stays in the accumulator until that starts afresh, so it reaches the element with the coefficient with
+ *      which r itself does, c(r), however often the accumulator is written on the way; what later cancels, cancels
+ *      with its errors. Hence 2^-22 * sum over r of |c(r)| * sum over k of |A(r)_k| |B(r)_k|.
+ *   2. every write rounds to the type in which C is summed: what differs a little before may differ by one unit in
+ *      the last place after. The unit is that of the largest number that this write has to do with (what is added,
+ *      and the element before and after it), found by carrying the plan out in double; at the edge of a binade the
+ *      larger unit counts, so what has been allowed until then is added to the number first.
+ *   3. where C has another type than its sums, or the finishing kernel scales or adds something, C is rounded once
+ *      more: one more unit, and all before it counts |alpha| times. Its own sums are the same IEEE operations in one
+ *      order on both sides.
  */
 #include "agree.h"
 #include "launch/launch.h"
@@ -113,7 +114,7 @@ static void place(const job *p, int64_t i, int64_t j, double value[AGREE_BLOCKS]
             const size_t block = plan->write[w].block;
             const double added = plan->write[w].weight * held[step->accumulator], after = value[block] + added;
             const double largest = fmax(fabs(added), fmax(fabs(value[block]), fabs(after)));
-            allowed[block] += unit_in_last_place(largest + allowed[block], p->data->type_c);
+            allowed[block] += unit_in_last_place(largest + allowed[block], plan->type_sums);
             value[block] = after;
         }
     }
@@ -128,7 +129,8 @@ static void store(const job *p, int64_t row, int64_t j, double value, double all
     if (d->bias) value += (double)hpt_typed_get(d->bias, d->type_c, (size_t)j);
     if (d->residual) value += (double)hpt_typed_get(d->residual, d->type_c, at);
     allowed *= fabs(d->alpha);
-    if (addends || d->alpha != 1) allowed += unit_in_last_place(fabs(value) + allowed, d->type_c);
+    if (addends || d->alpha != 1 || p->plan->type_sums != d->type_c)
+        allowed += unit_in_last_place(fabs(value) + allowed, d->type_c);
     p->value[at] = value;
     p->allowed[at] = allowed;
 }
