@@ -63,7 +63,8 @@ void hpt_emu_global_write(const hpt_emu_who *who, uint32_t view, hpt_emu_allocat
                           uint64_t bytes, bool adds);
 /* fence.proxy.async on global memory */
 void hpt_emu_global_fence(hpt_emu_warp *w);
-/* hpt_emu_next_launch, and which launches may still run when it begins; `overlap`: it does not wait for the last one to end. */
+/* hpt_emu_next_launch, and which launches may still run when it begins; `overlap`: it does not wait for the last one to
+ * end. */
 void hpt_emu_launch_begins(hpt_emu_device *device, bool overlap);
 
 hpt_status hpt_emu_alloc(hpt_emu_device *device, hpt_emu_allocation **out, size_t bytes, hpt_error *error);
