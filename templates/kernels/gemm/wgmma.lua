@@ -31,7 +31,7 @@ end
 -- launched with, the most that is even for all threads; asking for more in total would wait for ever.
 local function registers(context, beside, sink, threads)
   local entry = context.target.registers // threads // 8 * 8
-  local few = beside and (#beside.used > 6 and 128 or 120) or sink and 104 or 72
+  local few = beside and (#beside.used > 6 and 128 or 120) or sink and 112 or 72
   local many = (3 * entry - few) // 2 // 8 * 8
   return few, many
 end
