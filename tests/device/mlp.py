@@ -3,7 +3,7 @@
 
   tests/device/mlp.py                          checks, then the table of sizes; mlp.jsonl and mlp.md are written
   tests/device/mlp.py --check --bench          parts, any of --check --bench --small --any --rank --unchained
-  tests/device/mlp.py --small                  T = 1 ... 1024: plans of the trivial scheme and seven-write; mlp-small.*
+  tests/device/mlp.py --small                  T = 1 ... 3072: plans of the trivial scheme and seven-write; mlp-small.*
   tests/device/mlp.py --any                    what a layer takes (tuned or default) at any T; `heptane tune --op mlp` before it
   tests/device/mlp.py --rank --unchained       controls: rank 8 through the same kernels, the schedule without chaining
   tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
@@ -19,23 +19,24 @@ import os
 import subprocess
 import sys
 
+REPEAT = ["--repeat", "3"]  # bit by bit, so without cut=2, which adds up a shared tile in any order
 CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("seven-write", 8192, 5120, 17408, []),
-    ("seven-write", 1000, 577, 1537, ["--repeat", "3"]),
+    ("seven-write", 1000, 577, 1537, REPEAT),
     ("seven-write", 4095, 4096, 14336, ["--residual", "--in-type", "bf16"]),
     ("seven-write", 2048, 1024, 4096, ["--with", "activation=geglu,bias=yes,rounding=twice", "--in-type", "bf16"]),
     ("seven-write", 2048, 1024, 4096, ["--with", "activation=relu_squared,sums=f32", "--out-type", "f32"]),
     ("seven-write", 4096, 2048, 8192, ["--set", "cut=2"]),
-    ("seven-write", 1300, 640, 520, ["--plan", "tile_n=64,cluster=1", "--repeat", "3"]),
+    ("seven-write", 1300, 640, 520, ["--plan", "tile_n=64,cluster=1"] + REPEAT),
     ("textbook", 3000, 2048, 5504, ["--chain", "none"]),
     ("strassen", 3000, 2048, 5504, []),
     ("trivial", 1, 5120, 17408, []),
     ("trivial", 17, 576, 1536, ["--with", "activation=geglu_tanh"]),
     ("trivial", 513, 576, 1536, ["--in-type", "bf16", "--forms", "bf16", "--with", "activation=silu"]),
     ("trivial", 8192, 4096, 14336, []),
-] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d,stages=%d" % plan, "--repeat", "3"] + more) for tokens, plan, more in [
-    (1, (16, 1, 11), []), (17, (32, 1, 9), ["--residual"]), (63, (64, 1, 6), []), (65, (96, 1, 6), ["--in-type", "bf16"]),
-    (129, (192, 1, 4), []), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), [])]]
+] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d,stages=%d" % plan] + more) for tokens, plan, more in [
+    (1, (16, 1, 11), REPEAT), (17, (32, 1, 9), ["--residual"] + REPEAT), (63, (64, 1, 6), REPEAT), (65, (96, 1, 6), ["--in-type", "bf16"] + REPEAT),
+    (129, (192, 1, 4), REPEAT), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), REPEAT)]]
 SHAPES = ["5120x17408", "4096x14336"]
 TURNED = "trivial@turned=%d,tile_n=128,cluster=%d,stages=%d"
 SMALL = {  # sizes: scheme and plan
@@ -43,14 +44,15 @@ SMALL = {  # sizes: scheme and plan
     "24,32": [TURNED % (32, 1, 9), TURNED % (64, 1, 6)],
     "48,64": [TURNED % (64, 1, 6), TURNED % (64, 1, 8)],
     "96,128": [TURNED % (96, 1, 6), TURNED % (128, 1, 6), "trivial@tile_n=128,cluster=1,stages=6", "trivial@cluster=1"],
-    "192,256": [TURNED % (192, 1, 5), TURNED % (256, 1, 4), TURNED % (128, 2, 6), "trivial"],
-    "384,512": [TURNED % (192, 2, 5), TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial"],
+    "192,256": [TURNED % (192, 1, 5), TURNED % (256, 1, 4), TURNED % (128, 2, 6), "trivial@tile_n=128,cluster=1,stages=6", "trivial"],
+    "384,512": [TURNED % (192, 2, 5), TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial@tile_n=128,cluster=1,stages=6", "trivial"],
     "768,1024": [TURNED % (192, 2, 5), TURNED % (256, 2, 4), "trivial", "seven-write", "seven-write@tile_n=128,cluster=1,stages=6"],
+    "1536,2048,3072": ["trivial", "seven-write"],
 }
 PARTS = {  # suffix of the file; sizes: schemes (None: as given); further words
     "bench": ("", None, []),
     "small": ("-small", SMALL, ["--load", "0.1", "--alone", "0"]),
-    "any": ("-any", {"1,3,8,16,24,32,48,64,100,128,160,192,256,300,384,512,700,1024,1400,1536,2000,3000,4096": []},
+    "any": ("-any", {"1,3,8,16,24,32,48,64,100,128,160,192,256,300,384,512,700,1024,1400,1536,2000,2048,3000,4096": []},
             ["--chosen", "--load", "0.1", "--alone", "0"]),
     "rank": ("-rank", {"2048,4096,8192,16384,32768": ["seven-write", "textbook"]}, []),
     "unchained": ("-unchained", {"2048,8192,16384": ["seven-write"]}, ["--unchained"]),

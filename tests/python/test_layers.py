@@ -114,8 +114,8 @@ del mlp, linear, scaled
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
 chosen = layers.MLP(context, memory, hidden, inner, **names)
-assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1536, layers.MOST_ROWS], chosen.choices
-assert len(chosen.prepared) == 2 and len(chosen.ops) == 2 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
+assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 2048, layers.MOST_ROWS], chosen.choices
+assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
 assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 11]
 with open(os.path.join(os.environ["XDG_CACHE_HOME"], "heptane", "tuned.json"), "w") as file:
     key = "%s; sm_90a; driver 0; mlp; f16 f16 f16 f16 swiglu; 24x%dx%d" % (context.device, inner, hidden)
@@ -123,7 +123,7 @@ with open(os.path.join(os.environ["XDG_CACHE_HOME"], "heptane", "tuned.json"), "
         "scheme": "strassen", "plan": "tile_n=128", "settings": "cut=0", "unchained": True, "ms": 1.0, "trivial_ms": 2.0}}}, file)
 tuned = layers.MLP(context, memory, hidden, inner, **names)
 assert [choice.rows for choice in tuned.choices[:4]] == [16, 24, 32, 64]
-assert tuned.choices[1].tuned and tuned.choices[1].scheme == "strassen" and len(tuned.prepared) == 3
+assert tuned.choices[1].tuned and tuned.choices[1].scheme == "strassen" and len(tuned.prepared) == 4
 forced = layers.MLP(context, memory, hidden, inner, scheme="textbook", threshold=24, **names)
 assert [(choice.scheme, choice.rows) for choice in forced.choices[-2:]] == [("trivial", 23), ("textbook", layers.MOST_ROWS)]
 rows = 18
