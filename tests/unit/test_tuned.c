@@ -93,6 +93,10 @@ static void test_choose(void **state) {
     assert_non_null(strstr(got.plan, "turned=16,"));
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 100000, 1536, 576, NULL), HPT_OK);
     assert_true(strcmp(got.scheme, "seven-write") == 0 && !got.plan[0]);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 2048, 1536, 576, NULL), HPT_OK);
+    assert_true(strcmp(got.scheme, "trivial") == 0 && !got.plan[0]);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 2049, 1536, 576, NULL), HPT_OK);
+    assert_string_equal(got.scheme, "seven-write");
     assert_int_equal(hpt_tuned_key_make(&key, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
     assert_int_equal(hpt_tuned_store(context->cache, &key, &choice, NULL), HPT_OK);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 6, 1536, 576, NULL), HPT_OK);
@@ -107,11 +111,48 @@ static void test_choose(void **state) {
     assert_int_equal(hpt_context_open(&context, "emulator", 0, "sm_100a", NULL), HPT_OK);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
     assert_true(!got.tuned && strcmp(got.scheme, "trivial") == 0 && !got.plan[0]);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 2048, 1536, 576, NULL), HPT_OK);
+    assert_string_equal(got.scheme, "seven-write");
     hpt_context_close(context);
+}
+
+/* Tuning starts from the defaults: what is taken without it for so many tokens is among the plans that it tries for
+ * them. */
+static void test_defaults_are_tried(void **state) {
+    (void)state;
+    static const struct {
+        const char *op, *target;
+        int64_t rows;
+        const char *scheme, *plan;
+    } defaults[] = {
+#define CHOICE(op, target, rows, scheme, plan) {op, target, rows, scheme, plan},
+#include "tune/choices.def"
+#undef CHOICE
+    };
+    static const struct {
+        const char *target;
+        int64_t least, most;
+        const char *scheme, *plan;
+    } tried[] = {
+#define MLP_PLAN(target, least, most, scheme, plan) {target, least, most, scheme, plan},
+#include "cli/mlp_plans.def"
+#undef MLP_PLAN
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        bool found = strcmp(defaults[i].op, "mlp") != 0;
+        for (size_t j = 0; j < sizeof tried / sizeof *tried; j++)
+            found |= (!tried[j].target[0] || strcmp(tried[j].target, defaults[i].target) == 0) &&
+                     tried[j].least <= defaults[i].rows && defaults[i].rows <= tried[j].most &&
+                     (!tried[j].scheme[0] || strcmp(tried[j].scheme, defaults[i].scheme) == 0) &&
+                     strcmp(tried[j].plan, defaults[i].plan) == 0;
+        if (!found)
+            fail_msg("%s %s, %lld rows: \"%s\"", defaults[i].op, defaults[i].target, (long long)defaults[i].rows,
+                     defaults[i].plan);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_choose)};
+                                       cmocka_unit_test(test_choose), cmocka_unit_test(test_defaults_are_tried)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
