@@ -156,9 +156,10 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--family", default="Qwen3", choices=["Llama", "Mistral", "Qwen2", "Qwen3"])
     for name, value in (("hidden", 5120), ("intermediate", 17408), ("layers", 4), ("tokens", 8192), ("heads", 40), ("kv-heads", 8),
-                        ("vocab", 32768), ("rounds", 30), ("threshold", 1536)):
+                        ("vocab", 32768), ("rounds", 30)):
         parser.add_argument("--" + name, type=int, default=value)
     parser.add_argument("--scheme", default="seven-write")
+    parser.add_argument("--threshold", type=int, help="tokens from which the scheme is taken (default: as a layer does)")
     parser.add_argument("--load", type=float, default=2.0, help="seconds of load before each timing")
     parser.add_argument("--least", type=float, default=1.03, help="the ratio that is asked for")
     parser.add_argument("--tiny", action="store_true", help="a trial at a tiny size")
