@@ -232,6 +232,7 @@ __constant__ Target targets[7] = {
 
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
+constexpr int SLICES = 2; // a tile is written consumer by consumer
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
 constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 32, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 2; // boxes in the staging buffer; times it is filled per consumer
@@ -356,12 +357,13 @@ __device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
 
 // ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
 // Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
-// started. Behind the struct: an enrolment number per cluster, a ticket per CTA's output tile of the cut wave, and a count of
+// started. Behind the struct: an enrolment number per cluster, tickets per CTA's output tile of the cut wave (one for each of the
+// SLICES in which it is written, so that the slices of several items follow one another closely), and a count of
 // finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
 struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
 __device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
 __device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
-__device__ __forceinline__ u32 *forms_ready(Sync *sync) { return tickets(sync) + gridDim.x * BLOCKS; }
+__device__ __forceinline__ u32 *forms_ready(Sync *sync) { return tickets(sync) + gridDim.x * BLOCKS * SLICES; }
 
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
@@ -699,19 +701,19 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 Work work;
                 if (!work_at(work, p, deal, item, rank)) break;
                 const bool ordered = work.cut && cut_mode == 1;
-                u32 *const own_tickets = tickets(sync) + (work.cut_tile * CLUSTER + rank) * BLOCKS;
+                u32 *const own_tickets = tickets(sync) + (work.cut_tile * CLUSTER + rank) * (BLOCKS * SLICES);
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const int fill_count = steps[s].fills;
                     // A store must be complete, not only read, before something is added to the same block: whatever
                     // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
                     if (fill_count) tma_wait_written();
-                    if (ordered && fill_count) { // everything that comes before this step's adds has been added
-                        for_targets(s, [&](const Target &target, int block) {
-                            await_value(&own_tickets[block], adds_before(deal, work, block) + target.index);
-                        });
-                        proxies_meet();
-                    }
-                    for (int consumer = 0; consumer < 2; consumer++)
+                    for (int consumer = 0; consumer < 2; consumer++) {
+                        if (ordered && fill_count) { // everything that comes before this step's adds has been added
+                            for_targets(s, [&](const Target &target, int block) {
+                                await_value(&own_tickets[SLICES * block + consumer], adds_before(deal, work, block) + target.index);
+                            });
+                            proxies_meet();
+                        }
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
                             for (int round = 0; round < ROUNDS; round++) {
@@ -741,13 +743,14 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                 barrier_arrive(next + 24);
                             }
                         }
-                    if (ordered && fill_count) {
-                        tma_wait_written();
-                        proxies_meet();
-                        for_targets(s, [&](const Target &target, int block) {
-                            const int count = adds_before(deal, work, block) + target.index + 1;
-                            add_release(&own_tickets[block], count == adds_in_all(deal, block) ? (u32)(1 - count) : 1u);
-                        });
+                        if (ordered && fill_count) {
+                            tma_wait_written();
+                            proxies_meet();
+                            for_targets(s, [&](const Target &target, int block) {
+                                const int count = adds_before(deal, work, block) + target.index + 1;
+                                add_release(&own_tickets[SLICES * block + consumer], count == adds_in_all(deal, block) ? (u32)(1 - count) : 1u);
+                            });
+                        }
                     }
                 }
             }
