@@ -201,8 +201,8 @@ function M.down(b, act_role)
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
-    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned_c = "c_aligned",
-    aligned_bias = "align_down_bias % 16 == 0", aligned_residual = O.aligned_rows("add", "ld_add", nil, plan.c_type), with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
+    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned_c = "c_aligned", aligned_bias = "align_down_bias % 16 == 0",
+    aligned_residual = O.aligned_rows("add", "ld_add", nil, plan.c_type), with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
     alpha = 1, beta = 0, overflow = b.product.ranged and "overflow",
   }})
 end

@@ -139,7 +139,7 @@ end
 
 return function(context)
   local plan, own, files = context.plan, O.summing(O.gemm_context(context)), {}
-  local variant, element = own.variant, K.bytes[plan.c_type]
+  local variant = own.variant
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
   O.package(files, "finish", "finish", context)

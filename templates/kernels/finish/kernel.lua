@@ -23,7 +23,8 @@ local function make(context)
     args = {
       K.pointer("t"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"), K.f32("alpha"), K.f32("beta"),
       K.i64("ldt"), K.i64("stride_t"), K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("m"),
-      K.i32("n"), K.i32("batch"), K.i32("width"), K.i32(THREADS .. " / width"), K.i32(THREADS .. " % width"), K.i32("aligned_c"), K.i32("aligned_bias"), K.i32("aligned_residual"), K.i32("with_c"), K.i32("with_bias"), K.i32("with_residual"),
+      K.i32("n"), K.i32("batch"), K.i32("width"), K.i32(THREADS .. " / width"), K.i32(THREADS .. " % width"), -- what a step is in rows
+      K.i32("aligned_c"), K.i32("aligned_bias"), K.i32("aligned_residual"), K.i32("with_c"), K.i32("with_bias"), K.i32("with_residual"),
     },
     launch = {grid = {"ctas", 1, 1}, block = {THREADS, 1, 1}, cluster = {1, 1, 1}, shared = 0, overlap = true},
     numerics = {accumulate = "f32", growth = 1, forms = plan.forms_type, note = "One rounding to " .. type .. "."},
