@@ -67,7 +67,7 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &b->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"sums", 0, HPT_OPTION_TEXT, &b->source.emit.sums, "TYPE",
-         "C until its last write (default: as C; f16 if C is bf16)", 0, 0},
+         "in which C is added up (default: as C; f16 if C is bf16)", 0, 0},
         {"plan", 0, HPT_OPTION_TEXT, &b->source.emit.plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=V,...", "further parameters of the operation (cut, beside)", 0,
          0},

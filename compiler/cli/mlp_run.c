@@ -52,7 +52,7 @@ static hpt_status read_options(mlp_options *o, const char **name, int argc, char
         {"in-type", 0, HPT_OPTION_TEXT, &emit->in_type, "T", "type of X and the weights: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &emit->forms, "T", "type of the operand forms: f16 (default) or bf16", 0, 0},
         {"out-type", 0, HPT_OPTION_TEXT, &emit->out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
-        {"sums", 0, HPT_OPTION_TEXT, &emit->sums, "TYPE", "C until its last write (default: as C; f16 if C is bf16)", 0,
+        {"sums", 0, HPT_OPTION_TEXT, &emit->sums, "TYPE", "in which C is added up (default: as C; f16 if C is bf16)", 0,
          0},
         {"plan", 0, HPT_OPTION_TEXT, &emit->plan, "KEY=V,...", "overrides of the tile plan", 0, 0},
         {"seed", 0, HPT_OPTION_INTEGER, &o->seed, "S", "of the random data (default 1)", 0, 0},

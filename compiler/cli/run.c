@@ -62,7 +62,7 @@ static hpt_status read_options(run_options *o, const char **name, int argc, char
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &o->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"sums", 0, HPT_OPTION_TEXT, &o->source.emit.sums, "TYPE",
-         "C until its last write (default: as C; f16 if C is bf16)", 0, 0},
+         "in which C is added up (default: as C; f16 if C is bf16)", 0, 0},
         {"trans-x", 0, HPT_OPTION_FLAG, &o->source.emit.x_transposed, NULL, "X is stored K x M", 0, 0},
         {"no-trans-y", 0, HPT_OPTION_FLAG, &o->source.emit.y_untransposed, NULL, "Y is stored K x N (default N x K)", 0,
          0},

@@ -174,7 +174,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
          0},
         {"out-type", 0, HPT_OPTION_TEXT, &t->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"sums", 0, HPT_OPTION_TEXT, &t->source.emit.sums, "TYPE",
-         "C until its last write (default: as C; f16 if C is bf16)", 0, 0},
+         "in which C is added up (default: as C; f16 if C is bf16)", 0, 0},
         {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {
         "tune",

@@ -46,24 +46,23 @@ static bool writes_c(const char *op) {
 }
 
 /* Adding blocks up in bf16 costs more accuracy than all else; f16 takes no more memory, and what it is made of
- * fits f16. */
+ * fits f16. Blocks that are written once are not added up: they are C. */
 static hpt_type sums_default(const hpt_plan_request *request) {
-    return request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
+    const hpt_schedule *s = request->schedule;
+    const bool once = s->writes == s->n * s->p;
+    return !once && request->c == HPT_TYPE_BF16 && request->forms == HPT_TYPE_F16 ? HPT_TYPE_F16 : request->c;
 }
 
 static hpt_status sums_option(hpt_type *out, const hpt_plan_request *request, const hpt_emit_options *options,
                               hpt_error *error) {
     hpt_status status = HPT_OK;
     const char *op = or_default(options->op, "gemm");
-    const hpt_schedule *s = request->schedule;
     *out = request->c;
     HPT_FAIL_IF(options->sums && !writes_c(op), HPT_USAGE, "--sums",
                 "The operation %s writes no C, whose sums this is about.", op);
     if (!writes_c(op)) goto done;
     *out = sums_default(request);
     if (options->sums) HPT_TRY(type_option(out, options->sums, "--sums", true, error));
-    const bool once = s->writes == s->n * s->p; /* nothing is added up */
-    if (once && *out == HPT_TYPE_F32) *out = sums_default(request);
 done:
     return status;
 }

@@ -180,8 +180,7 @@ function M.down(b, act_role)
   M.buffer(b, "add", "input", plan.c_type, c:format("_add"), 1)
   local names = {sums = "down_sums", bias = "down_bias", residual = "add", ldr = "ld_add", stride_r = 0, alpha = 1, beta = 0,
                  no_c = 1, plain = 1}
-  local line = 16 // element
-  M.let(b, "c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0", line))
+  M.let(b, "c_aligned", O.aligned_rows("c", "ldc", nil, plan.c_type))
   M.let(b, "direct", O.direct(b.product, "c_aligned", names))
   M.let(b, "ldt", "round_up(hidden, 64)")
   M.buffer(b, "product", "workspace", plan.sums_type, string.format("direct ? 0 : %d * m * ldt", K.bytes[plan.sums_type]), "direct")
@@ -202,7 +201,8 @@ function M.down(b, act_role)
   end
   O.append(b.steps, {package = "finish", phase = "run", when = "!direct", bind = {
     t = "product", c = "c", bias = "down_bias", residual = "add", m = "m", n = "hidden", batch = 1, ldt = "ldt", stride_t = 0, ldc = "ldc",
-    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned = "c_aligned", with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
+    stride_c = 0, ldr = "ld_add", stride_r = 0, aligned_c = "c_aligned", aligned_bias = "align_down_bias % 16 == 0",
+    aligned_residual = O.aligned_rows("add", "ld_add", nil, plan.c_type), with_c = 0, with_bias = "has_down_bias", with_residual = "has_add",
     alpha = 1, beta = 0, overflow = b.product.ranged and "overflow",
   }})
 end

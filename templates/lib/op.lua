@@ -19,17 +19,32 @@ function M.gemm_context(context)
   return setmetatable({variant = variant, tune = tune.choose(variant.tune, context.overrides)}, {__index = context})
 end
 
+local function require_deliverable(plan, t)
+  if K.bytes[plan.sums_type] > 2 or K.bytes[plan.c_type] > 2 then
+    refuse(string.format("deliver=1 is for sums and C of 16 bits, not for sums in %s and C in %s.", plan.sums_type, plan.c_type), "--plan")
+  end
+  if (t.turned or 0) > 0 then refuse("deliver=1 needs turned=0: accumulators of turned roles lie across C.", "--plan") end
+end
+
 -- The context of a product whose output blocks are added up in plan.sums_type: that is the type of what it writes, C, or,
--- where C has another type and it cannot deliver that, a workspace that is finished later. `delivers`: C is what it writes.
+-- where C has another type, a workspace that is finished later, unless the plan parameter `deliver` says that the product
+-- itself makes C of its sums. `delivers`: C is what it writes.
 -- context.ranged: a bit of the operation's `overflow` for sums that have left their type's range.
 function M.summing(context)
-  local plan = context.plan
-  local same, wide = plan.sums_type == plan.c_type, K.bytes[plan.sums_type] > 2 or K.bytes[plan.c_type] > 2
+  local plan, t = context.plan, context.tune
   local own = setmetatable({plan = setmetatable({c_type = plan.sums_type}, {__index = plan})}, {__index = context})
-  local can = not wide and (context.tune.turned or 0) == 0
-  own.deliver = not same and can and {type = plan.c_type, ranged = context.ranged} or false
-  own.delivers = same or can
+  local same = plan.sums_type == plan.c_type
+  if not same and t.deliver == 1 then require_deliverable(plan, t) end
+  own.deliver = not same and t.deliver == 1 and {type = plan.c_type, ranged = context.ranged} or false
+  own.delivers = same or t.deliver == 1
   return own
+end
+
+-- Whether the rows of a batch of matrices start at multiples of 16 bytes, as a formula. `stride`: nil without a batch.
+function M.aligned_rows(buffer, ld, stride, type)
+  local line = 16 // K.bytes[type]
+  local one = string.format("align_%s %% 16 == 0 && %s %% %d == 0", buffer, ld, line)
+  return stride and string.format("%s && (batch == 1 || %s %% %d == 0)", one, stride, line) or one
 end
 
 -- Whether C is what the product writes, as a formula. `names`: of bias, residual, its leading dimension and its stride in the

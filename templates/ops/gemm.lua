@@ -139,7 +139,7 @@ end
 
 return function(context)
   local plan, own, files = context.plan, O.summing(O.gemm_context(context)), {}
-  local variant, element = own.variant, K.bytes[plan.c_type]
+  local variant = own.variant
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
   O.package(files, "finish", "finish", context)
@@ -150,9 +150,8 @@ return function(context)
   local let = O.blocks(plan, variant.multiples(own))
   for _, entry in ipairs(operand_lets(plan, plan.x, x_plain, "")) do O.append(let, entry) end
   for _, entry in ipairs(operand_lets(plan, plan.y, y_plain, " && inplace_y")) do O.append(let, entry) end
-  local line = 16 // element -- elements of 16 bytes
   O.append(let,
-    {"c_aligned", string.format("align_c %% 16 == 0 && ldc %% %d == 0 && (batch == 1 || stride_c %% %d == 0)", line, line)},
+    {"c_aligned", O.aligned_rows("c", "ldc", "stride_c", plan.c_type)},
     {"direct", O.direct(own, "c_aligned", NAMES)},
     {"ldt", "round_up(n, 64)"})
 
@@ -172,7 +171,8 @@ return function(context)
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
-            stride_t = "m * ldt", ldc = "ldc", stride_c = "stride_c", ldr = "ldr", stride_r = "stride_r", aligned = "c_aligned",
+            stride_t = "m * ldt", ldc = "ldc", stride_c = "stride_c", ldr = "ldr", stride_r = "stride_r", aligned_c = "c_aligned",
+            aligned_bias = "align_bias % 16 == 0", aligned_residual = O.aligned_rows("residual", "ldr", "stride_r", plan.c_type),
             with_c = "!zero_beta", with_bias = "has_bias", with_residual = "has_residual", alpha = "alpha", beta = "beta"},
   })
 

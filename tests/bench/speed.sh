@@ -23,10 +23,13 @@ want layers && bench layers seven-write --sizes 8192x34816x5120,8192x5120x17408,
 want controls && bench controls seven-write textbook --unchained --sizes 4096,8192,16384
 want types && bench types-bf16 seven-write --sizes 8192 --in-type bf16 --out-type bf16
 want types && bench types-f32 seven-write --sizes 8192 --out-type f32
-if want sums; then # C in bf16 from sums in f16, delivered by the product, against sums in bf16 and in f32 (with a finishing pass)
-  for sums in f16 bf16 f32; do
-    bench sums-$sums trivial seven-write seven-write-accurate --no-control --sizes 4096,8192,16384 --in-type bf16 --sums $sums
-  done
+if want sums; then # C in bf16: sums in f16 with a finishing pass, or delivered by the product; in bf16; in f32. C in f16 shows what the pass takes
+  both=(seven-write seven-write-accurate --no-control --sizes 4096,8192,16384 --in-type bf16)
+  bench sums-finished trivial "${both[@]}"
+  bench sums-delivered "${both[@]}" --plan deliver=1
+  bench sums-bf16 "${both[@]}" --sums bf16
+  bench sums-f32 "${both[@]}" --sums f32
+  bench sums-f16-out "${both[@]}" --out-type f16
   bench sums-layers seven-write --sizes 8192x34816x5120,8192x5120x17408 --in-type bf16
 fi
 want ragged && bench ragged trivial seven-write --no-control --ld-multiple 8 --sizes 8192,8191x8189x8187,8065x8193x8129

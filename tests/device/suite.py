@@ -44,6 +44,7 @@ SIZES = [
 TYPES = {  # name: options of emit
     "f16": [],
     "bf16": ["--in-type", "bf16"],
+    "bf16-delivered": ["--in-type", "bf16", "--plan", "deliver=1"],
     "bf16-forms": ["--in-type", "bf16", "--forms", "bf16"],
     "f16-f32": ["--out-type", "f32"],
 }

@@ -18,66 +18,118 @@ __device__ __forceinline__ void allow_next_kernel() { asm volatile("griddepcontr
 // Everything that kernels before this one wrote is visible from here on.
 __device__ __forceinline__ void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-typedef float Element;
-template <int WORDS> struct alignas(16) Chunk { u32 word[WORDS]; }; // 8 elements
+constexpr int THREADS = 256, CHUNKS = 2; // of 8 elements, per thread
+typedef u32 Element;
+template <typename T> constexpr int PER_WORD = sizeof(u32) / sizeof(T);
+template <typename T> struct alignas(16) Chunk { u32 word[8 / PER_WORD<T>]; };
 
-__device__ __forceinline__ float widen_f32(float x) { return x; }
-// 8 elements as f32; whole chunks of aligned matrices in one piece.
-__device__ __forceinline__ void read_f32(float (&x)[8], const float *from, int count, bool aligned) {
-    if (aligned && count == 8) {
-        const Chunk<8> chunk = *(const Chunk<8> *)from;
+// The first `count` of 8 elements, and zeros. In pieces of 16 bytes if it is known to be `WHOLE`, or is and rows are `aligned`.
+template <bool WHOLE, typename T> __device__ __forceinline__ Chunk<T> load(const T *from, int count, bool aligned) {
+    if (WHOLE || (aligned && count == 8)) return *(const Chunk<T> *)from;
+    Chunk<T> chunk = {};
 #pragma unroll
-        for (int i = 0; i < 8; i++) x[i] = __uint_as_float(chunk.word[i]);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 8; i++) x[i] = i < count ? widen_f32(from[i]) : 0.0f;
+    for (int i = 0; i < 8; i++)
+        if (i < count) chunk.word[i / PER_WORD<T>] |= (u32)from[i] << (16 * (i % PER_WORD<T>));
+    return chunk;
 }
-__device__ __forceinline__ Element narrow(float x) { return x; }
-__device__ __forceinline__ void write(Element *to, const float (&x)[8], int count, bool aligned) {
-    if (aligned && count == 8) {
-        Chunk<8> chunk;
-#pragma unroll
-        for (int i = 0; i < 8; i++) chunk.word[i] = __float_as_uint(x[i]);
-        *(Chunk<8> *)to = chunk;
+template <bool WHOLE, typename T> __device__ __forceinline__ void store(T *to, const Chunk<T> &chunk, int count, bool aligned) {
+    if (WHOLE || (aligned && count == 8)) {
+        *(Chunk<T> *)to = chunk;
         return;
     }
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        if (i < count) to[i] = narrow(x[i]);
+        if (i < count) to[i] = (T)(chunk.word[i / PER_WORD<T>] >> (16 * (i % PER_WORD<T>)));
+}
+__device__ __forceinline__ void widen_f32(float (&x)[8], const Chunk<u32> &chunk) {
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = __uint_as_float(chunk.word[i]);
+}
+__device__ __forceinline__ Chunk<Element> narrow(const float (&x)[8]) {
+    Chunk<Element> chunk;
+#pragma unroll
+    for (int i = 0; i < 8; i++) chunk.word[i] = __float_as_uint(x[i]);
+    return chunk;
+}
+// x += scale * more
+__device__ __forceinline__ void add(float (&x)[8], float scale, const Chunk<Element> &more) {
+    float y[8];
+    widen_f32(y, more);
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] += scale * y[i];
 }
 
-// One thread per 8 elements of a row. C is read only if with_c is set (beta is not zero), bias and residual only if they are
-// there: what is not read may hold anything, not-a-numbers too.
-extern "C" __global__ void __launch_bounds__(256)
-heptane_finish(const float *t, Element *c, const Element *bias, const Element *residual, float alpha, float beta, i64 ldt,
-    i64 stride_t, i64 ldc, i64 stride_c, i64 ldr, i64 stride_r, int m, int n, int batch_count, int aligned, int with_c, int with_bias,
-    int with_residual) {
+struct Call { // C is read only with_c (beta is not zero), what is not read may hold anything, not-a-numbers too
+    const u32 *t;
+    Element *c;
+    const Element *bias, *residual;
+    float alpha, beta;
+    i64 ldt, stride_t, ldc, stride_c, ldr, stride_r;
+    int m, n, batch_count, width, step_lines, step; // width: chunks of a row; what THREADS chunks are: whole rows, and some chunks
+    bool aligned_c, aligned_bias, aligned_residual, with_c, with_bias, with_residual;
+};
+struct Place { // of a chunk: the row, counted through the batch, and the chunk in it
+    u32 line;
+    int chunk;
+};
+// Neighbouring threads take neighbouring chunks; a thread's next one lies THREADS further.
+__device__ __forceinline__ Place next_place(const Call &call, const Place &at) {
+    Place next = {at.line + call.step_lines, at.chunk + call.step};
+    if (next.chunk >= call.width) next.chunk -= call.width, next.line++;
+    return next;
+}
+// COUNT chunks of a thread: what comes from far is on its way for all of them before the first is used. ADDS: more than alpha T.
+template <int COUNT, bool WHOLE, bool ADDS> __device__ __forceinline__ void finish(const Call &call, Place at) {
+    int col[COUNT], count[COUNT];
+    Element *to[COUNT];
+    Chunk<u32> sum[COUNT];
+    Chunk<Element> matrix[COUNT]; // the residual, or C as it was
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const u32 batch = call.batch_count > 1 ? at.line / call.m : 0, row = at.line - batch * call.m;
+        col[i] = 8 * at.chunk, count[i] = min(8, call.n - col[i]);
+        to[i] = call.c + batch * call.stride_c + row * call.ldc + col[i];
+        sum[i] = load<WHOLE>(call.t + batch * call.stride_t + row * call.ldt + col[i], count[i], true);
+        if (ADDS && call.with_c && !call.with_residual) matrix[i] = load<WHOLE>(to[i], count[i], call.aligned_c);
+        if (ADDS && call.with_residual) matrix[i] = load<WHOLE>(call.residual + batch * call.stride_r + row * call.ldr + col[i], count[i], call.aligned_residual);
+        at = next_place(call, at);
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        float x[8];
+        widen_f32(x, sum[i]);
+#pragma unroll
+        for (int e = 0; e < 8; e++) x[e] *= call.alpha;
+        if (ADDS && call.with_c) add(x, call.beta, call.with_residual ? load<WHOLE>(to[i], count[i], call.aligned_c) : matrix[i]);
+        if (ADDS && call.with_bias) add(x, 1.0f, load<WHOLE>(call.bias + col[i], count[i], call.aligned_bias));
+        if (ADDS && call.with_residual) add(x, 1.0f, matrix[i]);
+        store<WHOLE>(to[i], narrow(x), count[i], call.aligned_c);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 3)
+heptane_finish(const u32 *t, Element *c, const Element *bias, const Element *residual, float alpha, float beta, i64 ldt,
+    i64 stride_t, i64 ldc, i64 stride_c, i64 ldr, i64 stride_r, int m, int n, int batch_count, int width, int step_lines, int step,
+    int aligned_c, int aligned_bias, int aligned_residual, int with_c, int with_bias, int with_residual) {
     allow_next_kernel();
     await_previous_kernel();
-    const int chunks = (n + 7) / 8;
-    const i64 index = (i64)blockIdx.x * 256 + threadIdx.x, line = index / chunks;
-    if (line >= (i64)m * batch_count) return;
-    const int col = (int)(index - line * chunks) * 8, count = min(8, n - col), batch = (int)(line / m), row = (int)(line % m);
-    float sum[8], more[8];
-    read_f32(sum, t + batch * stride_t + row * ldt + col, count, true);
+    const Call call = {t, c, bias, residual, alpha, beta, ldt, stride_t, ldc, stride_c, ldr, stride_r, m, n, batch_count, width, step_lines, step,
+        aligned_c != 0, aligned_bias != 0, aligned_residual != 0, with_c != 0, with_bias != 0, with_residual != 0};
+    const bool adds = with_c || with_bias || with_residual;
+    const u32 lines = (u32)m * batch_count;
+    const i64 index = (i64)blockIdx.x * (THREADS * CHUNKS) + threadIdx.x;
+    Place at = {(u32)(index / width), (int)(index % width)}, other = at;
+    bool whole = aligned_c && (!with_bias || aligned_bias) && (!with_residual || aligned_residual);
 #pragma unroll
-    for (int i = 0; i < 8; i++) sum[i] *= alpha;
-    Element *to = c + batch * stride_c + row * ldc + col;
-    if (with_c) {
-        read_f32(more, to, count, aligned);
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum[i] += beta * more[i];
+    for (int i = 0; i < CHUNKS; i++) {
+        whole = whole && other.line < lines && 8 * other.chunk + 8 <= n;
+        other = next_place(call, other);
     }
-    if (with_bias) {
-        read_f32(more, bias + col, count, false);
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum[i] += more[i];
+    if (whole && adds) return finish<CHUNKS, true, true>(call, at);
+    if (whole) return finish<CHUNKS, true, false>(call, at);
+#pragma unroll 1
+    for (int i = 0; i < CHUNKS && at.line < lines; i++) {
+        finish<1, false, true>(call, at);
+        at = next_place(call, at);
     }
-    if (with_residual) {
-        read_f32(more, residual + batch * stride_r + row * ldr + col, count, false);
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum[i] += more[i];
-    }
-    write(to, sum, count, aligned);
 }

@@ -82,10 +82,11 @@ static void test_sums(void **state) { /* of another type than C: delivered by th
     (void)state;
     const hpt_type F16 = HPT_TYPE_F16, BF16 = HPT_TYPE_BF16, F32 = HPT_TYPE_F32;
     const hpt_plan_request delivered = {.x = BF16, .y = BF16, .c = BF16, .sums = &F16};
+    compile_all(&fixture_seven, delivered, "deliver=1", "sm_90a");
+    compile_all(fixture_textbook(6, 6, 6), delivered, "tile_n=128,cluster=1,stages=5,deliver=1", "sm_90a");
     compile_all(&fixture_seven, delivered, "", "sm_90a");
-    compile_all(fixture_textbook(6, 6, 6), delivered, "tile_n=128,cluster=1,stages=5", "sm_90a");
     compile_all(&fixture_strassen, (hpt_plan_request){.c = BF16, .sums = &F32}, "", "sm_90a");
-    compile_all(&fixture_strassen, delivered, "", "sm_100a");
+    compile_all(&fixture_strassen, delivered, "deliver=1", "sm_100a");
 }
 
 int main(void) {

@@ -6,6 +6,7 @@ local tune = {
   stages = {default = 6, low = 2, high = 12},   -- ring slots
   group = {default = 8, low = 1, high = 1024},  -- rows of tiles that are walked together, for L2
   tile_n = {default = 256, values = {64, 128, 256}},
+  deliver = {default = 0, values = {0, 1}},     -- 1: C in another type than its sums without a finishing pass, see README.md
 }
 
 -- The plan with the steps of each chain side by side; `turns` is the order in which a whole tile's steps are done.

@@ -12,6 +12,7 @@ local tune = {
   -- Few rows of X would leave most of a tile of 128 empty. Not 0: roles are turned, the tensor core's rows are columns of the
   -- output (rows of the weight), its columns are so many rows of X.
   turned = {default = 0, values = {0, 16, 32, 64, 96, 128, 192, 256}},
+  deliver = {default = 0, values = {0, 1}},       -- 1: C in another type than its sums without a finishing pass, see README.md
 }
 
 local function tile_m(t) return t.turned > 0 and t.turned or TILE_M end
