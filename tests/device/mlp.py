@@ -95,6 +95,10 @@ def bench(heptane, args, part):
     for shape in args.shapes.split(","):
         hidden, inner = shape.split("x")
         for sizes, schemes in (table_of or {args.sizes: args.schemes.split(",")}).items():
+            if args.only:
+                sizes = ",".join(size for size in sizes.split(",") if size in args.only.split(","))
+            if not sizes:
+                continue
             words = [heptane, "bench", "--op", "mlp", *schemes, "--sizes", sizes, "--hidden", hidden, "--intermediate", inner, "--parts", "--json"]
             words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
             words += ["--load", "0.5", "--alone", "0"] if args.quick else []
@@ -103,18 +107,22 @@ def bench(heptane, args, part):
             if done.returncode == 5:
                 sys.exit(5)
             if done.stdout.startswith("{"):
-                rows += json.loads(done.stdout)["rows"]
+                more = json.loads(done.stdout)["rows"]
+                rows += more
+                keep(args.out + suffix, rows)
+                print(table(more), flush=True)
             if done.returncode:
                 failed += 1
                 print(done.stderr, file=sys.stderr, flush=True)
-    with open(args.out + suffix + ".jsonl", "w") as file:
+    return failed + sum(not r["ok"] for r in rows)
+
+
+def keep(name, rows):
+    with open(name + ".jsonl", "w") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
-    text = table(rows)
-    with open(args.out + suffix + ".md", "w") as file:
-        file.write(text)
-    print(text, flush=True)
-    return failed + sum(not r["ok"] for r in rows)
+    with open(name + ".md", "w") as file:
+        file.write(table(rows))
 
 
 def table(rows):
@@ -136,6 +144,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="short loads, not alone")
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--sizes", default="2048,4096,8192,16384,32768")
+    parser.add_argument("--only", default="", help="of the sizes of --small and --any only these")
     parser.add_argument("--schemes", default="seven-write,textbook,trivial")
     parser.add_argument("--types", default="f16", choices=["f16", "bf16"])
     parser.add_argument("--baseline", default="bf16", choices=["f16", "bf16"])

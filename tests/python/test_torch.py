@@ -93,10 +93,8 @@ def check_product_range(given):
     stores the first one but once, in bf16."""
     gate, up, down, norm = given
     mlp = heptane.MLP.from_torch(gate, up, 64 * down, torch.full_like(norm, 40), threshold=THRESHOLD, **PLACE)
-    many = inputs(torch.bfloat16, max(ROWS[-1], 140))
-    for x in (many, many[:1, :1]):
-        y = mlp(x)
-        assert not torch.isfinite(y).all() and mlp.overflowed(), x.shape
+    y = mlp(inputs(torch.bfloat16, max(ROWS[-1], 140)))
+    assert not torch.isfinite(y).all() and mlp.overflowed()
 
 
 def check_compiled(dtype):
