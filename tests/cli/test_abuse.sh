@@ -53,6 +53,13 @@ check plan 2 'NAME=INTEGER' "$HEPTANE" emit strassen -o folder --plan stages=999
 check letter 2 'Unknown option "-q"' "$HEPTANE" run strassen -q
 check letter-first 2 'Unknown option "-2"' "$HEPTANE" roofline -2x-2x2:7
 check letter-argument 2 'option "-n" needs an argument' "$HEPTANE" run strassen -n
+for command in bench tune; do # said before there need be a GPU
+    check "$command without sizes" 2 'not a size' "$HEPTANE" $command --sizes ''
+    check "$command too large" 2 'not a size' "$HEPTANE" $command --sizes 99999999999999999999
+    check "$command operation" 2 'gemm and mlp, not "forms_x"' "$HEPTANE" $command --op forms_x
+    check "$command load" 2 'out of range' "$HEPTANE" $command --load -1
+    check "$command mlp load" 2 'out of range' "$HEPTANE" $command --op mlp --load -1
+done
 check emit-nowhere 2 'where the packages should go' "$HEPTANE" emit strassen -o ''
 check target 2 'target' "$HEPTANE" run strassen --target ../../etc --backend emulator
 
