@@ -137,7 +137,7 @@ hpt_status hpt_exhaust_lift(hpt_exhaust_result *out, const hpt_ternary_shape *sh
     pthread_mutex_init(&p.lock, NULL);
     p.turns = best_rotation(shape);
     p.turned = turned_shape(*shape, p.turns);
-    HPT_TRY(hpt_gf2_tasks(&tasks, &count, &p.turned, error));
+    HPT_TRY(hpt_gf2_tasks(&tasks, &count, &p.turned, options->progress, error));
     p.tasks = tasks;
     HPT_TRY(hpt_checkpoint_open(&state, shape, count, options->shard, options->shards, options->checkpoint, error));
     run_threads(&p, options->threads);

@@ -39,7 +39,8 @@ hpt_status hpt_exhaust_bases(hpt_ternary_list *out, const hpt_ternary_shape *sha
 
 /* ---- the parts ---- */
 /* gf2.c: the tasks in order, malloc'd; and the decompositions of one of them, added to `out` (plus masks only). */
-hpt_status hpt_gf2_tasks(hpt_gf2_task **out, int64_t *count, const hpt_ternary_shape *shape, hpt_error *error);
+hpt_status hpt_gf2_tasks(hpt_gf2_task **out, int64_t *count, const hpt_ternary_shape *shape,
+                         const hpt_progress *progress, hpt_error *error);
 hpt_status hpt_gf2_solve(hpt_ternary_list *out, const hpt_gf2_task *task, const hpt_ternary_shape *shape,
                          const hpt_progress *progress, hpt_error *error);
 /* lift.c: all choices of signs of a decomposition over GF(2) that make it one over Z. */

@@ -60,12 +60,14 @@ typedef struct task_list {
     int32_t rank;
     hpt_gf2_task *tasks;
     int64_t count, capacity, visited;
+    const hpt_progress *progress;
     hpt_error *error;
 } task_list;
 
 /* Chooses alpha[at ..] from `low` upwards; lack[f]: how many more alphas f still needs. */
 static hpt_status choose_alphas(task_list *l, hpt_gf2_task *task, int32_t at, int32_t low, const int32_t *lack) {
     int32_t left = l->rank - at, functionals = 1 << l->t->u;
+    if (hpt_progress_interrupted(l->progress)) return HPT_INTERRUPTED;
     for (int32_t f = 1; f < functionals; f++)
         if (lack[f] > left) return HPT_OK;
     if (++l->visited > 5 * (int64_t)MOST_TASKS || l->count >= MOST_TASKS)
@@ -90,11 +92,12 @@ static hpt_status choose_alphas(task_list *l, hpt_gf2_task *task, int32_t at, in
     return HPT_OK;
 }
 
-hpt_status hpt_gf2_tasks(hpt_gf2_task **out, int64_t *count, const hpt_ternary_shape *shape, hpt_error *error) {
+hpt_status hpt_gf2_tasks(hpt_gf2_task **out, int64_t *count, const hpt_ternary_shape *shape,
+                         const hpt_progress *progress, hpt_error *error) {
     hpt_status status = HPT_OK;
     tensor t;
     hpt_gf2_task task = {{0}};
-    task_list l = {.t = &t, .rank = shape->rank, .error = error};
+    task_list l = {.t = &t, .rank = shape->rank, .progress = progress, .error = error};
     HPT_TRY(make_tensor(&t, shape, error));
     HPT_FAIL_IF(shape->rank > HPT_TERNARY_RANK, HPT_TOO_LARGE, "--rank", "At most %d products.", HPT_TERNARY_RANK);
     HPT_TRY(choose_alphas(&l, &task, 0, 1, t.rank));

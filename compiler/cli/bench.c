@@ -59,8 +59,8 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
         {"tuned", 0, HPT_OPTION_FLAG, &b->tuned, NULL, "also what `heptane tune` chose for each size", 0, 0},
         {"fresh", 0, HPT_OPTION_FLAG, &b->fresh, NULL, "also with the forms of Y made each time", 0, 0},
         {"no-control", 0, HPT_OPTION_FLAG, &b->no_control, NULL, "leave out the trivial scheme", 0, 0},
-        {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
-        {"alone", 0, HPT_OPTION_REAL, &b->alone, "S", "seconds timed alone (default 0.2; 0: not)", 0, 0},
+        {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 3600},
+        {"alone", 0, HPT_OPTION_REAL, &b->alone, "S", "seconds timed alone (default 0.2; 0: not)", 0, 3600},
         {"device", 0, HPT_OPTION_INTEGER, &b->device, "D", "number of the GPU (default 0)", 0, 1024},
         {"in-type", 0, HPT_OPTION_TEXT, &b->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &b->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
@@ -88,6 +88,7 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
                              options,
                              HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
+    if (status == HPT_OK && !*helped) status = hpt_timed_op_check(b->source.emit.op, error);
     if (status != HPT_OK || *helped) return status;
     if (!b->no_control || (b->tuned && first == argc)) add_variant(b, "trivial", false);
     for (int i = first; i < argc; i++) {

@@ -41,11 +41,15 @@ typedef void (*hpt_usage_visitor)(const hpt_usage *usage, void *user);
 extern hpt_usage_visitor hpt_help_visitor;
 extern void *hpt_help_user;
 
+/* A string of JSON, which is UTF-8, of text that need not be (a file's name): other bytes become question marks. */
+json_t *hpt_json_text(const char *text);
 /* Prints one JSON document, integers exact, keys in insertion order, newline at the end. Steals the reference. */
 hpt_status hpt_json_print(json_t *document, hpt_error *error);
 
 /* The progress line on a terminal, nothing elsewhere; and SIGINT as a flag. */
 extern const hpt_progress hpt_cli_progress;
+extern volatile int hpt_cli_interrupted;
+void hpt_cli_watch_interrupts(void); /* before any thread is started; a second SIGINT ends the process at once */
 /* For work that cannot stop half-way and leaves nothing behind: from now on SIGINT ends the process with 130.
  * HPT_INTERRUPTED if it has come already. */
 hpt_status hpt_cli_end_on_interrupt(hpt_error *error);

@@ -18,7 +18,7 @@ typedef struct job {
     char target[32];
     hpt_build build; /* texts are freed, figures stay */
     bool serialised;
-    hpt_status status;
+    hpt_status status; /* HPT_INTERRUPTED until it is done */
     hpt_error error;
 } job;
 
@@ -41,7 +41,7 @@ static hpt_status add_package(batch *b, const char *folder, hpt_error *error) {
         b->jobs = grown;
         b->room = room;
     }
-    b->jobs[b->count] = (job){.folder = strdup(folder)};
+    b->jobs[b->count] = (job){.folder = strdup(folder), .status = HPT_INTERRUPTED};
     if (!b->jobs[b->count].folder) return hpt_error_set(error, HPT_NO_MEMORY, folder, "Out of memory.");
     b->count++;
     return HPT_OK;
@@ -146,10 +146,10 @@ static hpt_status print_results(const batch *b, bool json, hpt_error *error) {
         int64_t spill = j->build.spill_stores + j->build.spill_loads;
         if (j->status != HPT_OK) continue;
         snprintf(path, sizeof path, "%s/kernel.%s.cubin", j->folder, j->target);
-        json_array_append_new(cubins, json_string(path));
-        json_array_append_new(packages, json_pack("{s:s,s:s,s:I,s:I,s:b}", "package", j->folder, "target", j->target,
-                                                  "registers", (json_int_t)j->build.registers, "spills",
-                                                  (json_int_t)spill, "wgmma_serialised", j->serialised));
+        json_array_append_new(cubins, hpt_json_text(path));
+        json_array_append_new(packages, json_pack("{s:o,s:s,s:I,s:I,s:b}", "package", hpt_json_text(j->folder),
+                                                  "target", j->target, "registers", (json_int_t)j->build.registers,
+                                                  "spills", (json_int_t)spill, "wgmma_serialised", j->serialised));
         if (j->build.registers > registers) registers = j->build.registers;
         spills += spill;
         if (!json)
@@ -194,8 +194,8 @@ hpt_status hpt_command_compile(int argc, char **argv, hpt_error *error) {
     compile_all(&b, threads);
     hpt_progress_end(&hpt_cli_progress);
     HPT_TRY(print_results(&b, json, error));
-    HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "", "Interrupted; what is done stays.");
     for (size_t i = 0; i < b.count; i++) {
+        HPT_FAIL_IF(b.jobs[i].status == HPT_INTERRUPTED, HPT_INTERRUPTED, "", "Interrupted; what is done stays.");
         if (b.jobs[i].status != HPT_OK) *error = b.jobs[i].error;
         HPT_TRY(b.jobs[i].status);
     }

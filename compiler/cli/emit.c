@@ -57,8 +57,8 @@ static hpt_status report(const char *folder, const char *op, const char *target,
         if (own || !*symbol) symbol = json_string_value(json_object_get(content, "symbol"));
     }
     if (json)
-        return hpt_json_print(json_pack("{s:s,s:s,s:s,s:s,s:o}", "op", op, "folder", folder, "target", target, "symbol",
-                                        symbol, "packages", packages),
+        return hpt_json_print(json_pack("{s:s,s:o,s:s,s:s,s:o}", "op", op, "folder", hpt_json_text(folder), "target",
+                                        target, "symbol", symbol, "packages", packages),
                               error);
     printf("%s for %s in %s:", op, target, folder);
     for (size_t i = 0; i < json_array_size(packages); i++)
@@ -126,7 +126,7 @@ hpt_status hpt_command_emit(int argc, char **argv, hpt_error *error) {
                              HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, &helped, error);
     if (status != HPT_OK || helped) return status;
-    HPT_FAIL_IF(!folder && !dumped, HPT_USAGE, "-o", "Say where the packages should go: -o DIR.");
+    HPT_FAIL_IF((!folder || !*folder) && !dumped, HPT_USAGE, "-o", "Say where the packages should go: -o DIR.");
     HPT_TRY(hpt_scheme_options(&reading, &arguments, error));
     HPT_TRY(chain_option(&chaining, chain, emitting.target, limit, error));
     HPT_TRY(hpt_scheme_read_proved(&scheme, argv[first], &reading, error));

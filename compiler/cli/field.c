@@ -116,9 +116,15 @@ hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *o
                               error);
 }
 
+hpt_status hpt_timed_op_check(const char *op, hpt_error *error) {
+    if (!op || strcmp(op, "gemm") == 0) return HPT_OK;
+    return hpt_error_set(error, HPT_USAGE, "--op", "Operations that are timed are gemm and mlp, not \"%s\".", op);
+}
+
 hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error) {
+    static const long long largest = 1LL << 40;
     *count = 0;
-    for (const char *at = text; *at;) {
+    for (const char *at = text; *at || *count == 0;) {
         char word[96], rest;
         size_t length = strcspn(at, ",");
         long long m, n, k;
@@ -126,7 +132,7 @@ hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const cha
         int got = sscanf(word, "%lldx%lldx%lld%c", &m, &n, &k, &rest);
         if (got == 1) n = k = m;
         bool single = got == 1 && strspn(word, "0123456789") == strlen(word);
-        if ((!single && got != 3) || m < 1 || n < 1 || k < 1)
+        if ((!single && got != 3) || m < 1 || n < 1 || k < 1 || m > largest || n > largest || k > largest)
             return hpt_error_set(error, HPT_USAGE, "--sizes", "\"%s\" is not a size (8192 or MxNxK).", word);
         if (*count == most) return hpt_error_set(error, HPT_USAGE, "--sizes", "There are more than %zu sizes.", most);
         out[(*count)++] = (hpt_shape){.m = m, .n = n, .k = k, .batch = 1};

@@ -43,7 +43,9 @@ hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, con
 /* Under what `heptane tune` remembers its choice for this field and an op of the same types. */
 hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, hpt_error *error);
 
-/* "4096,8192x34816x5120" */
+/* --op of a command that times one product; HPT_USAGE if it names something else. */
+hpt_status hpt_timed_op_check(const char *op, hpt_error *error);
+/* "4096,8192x34816x5120", at least one */
 hpt_status hpt_sizes_parse(hpt_shape *out, size_t *count, size_t most, const char *text, hpt_error *error);
 /* "1,16,4096": counts of tokens, at least one */
 hpt_status hpt_tokens_parse(int64_t *out, size_t *count, size_t most, const char *text, hpt_error *error);

@@ -1,6 +1,5 @@
 /* The command `heptane`: finds the subcommand, prints its error, returns its exit code. */
 #include "cli.h"
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +22,6 @@ const hpt_command *hpt_command_find(const char *name) {
     return NULL;
 }
 
-static volatile int interrupted;
-
-static void on_interrupt(int number) {
-    interrupted = 1;
-    signal(number, SIG_DFL); /* a second Ctrl-C ends it at once */
-}
-
-static void end_at_once(int number) {
-    (void)number;
-    _exit(hpt_status_exit_code(HPT_INTERRUPTED));
-}
-
-hpt_status hpt_cli_end_on_interrupt(hpt_error *error) {
-    signal(SIGINT, end_at_once);
-    return interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
-}
-
 /* Writes over the line before; an empty one only erases. */
 static void show_line(void *user, const char *line) {
     static bool shown;
@@ -49,7 +31,7 @@ static void show_line(void *user, const char *line) {
     shown = line[0] != '\0';
 }
 
-const hpt_progress hpt_cli_progress = {show_line, NULL, &interrupted};
+const hpt_progress hpt_cli_progress = {show_line, NULL, &hpt_cli_interrupted};
 
 static void help(FILE *stream) {
     fprintf(stream, "Heptane compiles low-complexity matrix multiplication schemes to GPU kernels.\n\n"
@@ -113,7 +95,7 @@ int main(int argc, char **argv) {
         return argc < 2 ? 2 : 0;
     }
     const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
-    signal(SIGINT, on_interrupt);
+    hpt_cli_watch_interrupts();
     const hpt_command *command = hpt_command_find(name);
     if (command) return run(command, argc - 1, argv + 1);
     const char *guess = nearest(name);

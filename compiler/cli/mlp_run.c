@@ -182,11 +182,14 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     bool helped = false;
     HPT_TRY(read_options(&o, &name, argc, argv, &helped, error));
     if (helped) goto done;
+    HPT_TRY(hpt_source_refuse(name, &o.source, error));
     HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));
     hpt_progress_say(&hpt_cli_progress, "compiling ...");
     HPT_TRY(hpt_op_open(&op, context, source.folder, error));
+    hpt_source_clear(&source); /* all is in memory, so nothing stays behind when an interrupt ends the run */
+    HPT_TRY(hpt_cli_end_on_interrupt(error));
     data = (hpt_mlp_data){
         .shape = o.shape, .eps = 1e-6, .seed = (uint64_t)o.seed, .with_residual = o.residual, .settings = o.settings};
     HPT_TRY(hpt_mlp_describe(&data, op, error));

@@ -90,7 +90,8 @@ hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int 
             return HPT_OK;
         }
         if (got == '?' || got == ':') {
-            const char *bad = argv[optind - 1];
+            const char letter[] = {'-', (char)optopt, '\0'}; /* optind still stands at a group of letters */
+            const char *bad = optopt > 0 && optopt < LONG_BASE ? letter : argv[optind - 1];
             return hpt_error_set(error, HPT_USAGE, "",
                                  got == ':' ? "The option \"%s\" needs an argument (heptane %s --help)."
                                             : "Unknown option \"%s\" (heptane %s --help).",
@@ -107,6 +108,17 @@ hpt_status hpt_options_parse(int argc, char **argv, const hpt_usage *usage, int 
     if (count < usage->positional_low || (usage->positional_high >= 0 && count > usage->positional_high))
         return hpt_error_set(error, HPT_USAGE, "", "Usage: heptane %s %s", usage->name, usage->arguments);
     return HPT_OK;
+}
+
+json_t *hpt_json_text(const char *text) {
+    json_t *string = json_string(text);
+    if (string) return string;
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if (*at & 0x80) *at = '?';
+    string = copy ? json_string(copy) : NULL;
+    free(copy);
+    return string;
 }
 
 hpt_status hpt_json_print(json_t *document, hpt_error *error) {

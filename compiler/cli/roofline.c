@@ -31,17 +31,21 @@ static double count_writes(const hpt_scheme *scheme) {
 
 static hpt_status read_scheme(hpt_roof_scheme *out, const char *name, hpt_error *error) {
     static const hpt_read_options reading = {.progress = &hpt_cli_progress};
+    static const long long most = 1000000;
     char rest;
-    int n, m, p, rank;
+    long long n, m, p, rank;
     *out = (hpt_roof_scheme){0};
     snprintf(out->name, sizeof out->name, "%.63s", name);
-    if (sscanf(name, "%dx%dx%d:%d%c", &n, &m, &p, &rank, &rest) == 4) {
-        out->n = n;
-        out->m = m;
-        out->p = p;
-        out->rank = out->writes = rank;
-        if (n >= 1 && m >= 1 && p >= 1 && rank >= 1) return HPT_OK;
-        return hpt_error_set(error, HPT_USAGE, name, "Shape and rank must be positive (2x2x2:7).");
+    if (sscanf(name, "%lldx%lldx%lld:%lld%c", &n, &m, &p, &rank, &rest) == 4) {
+        out->n = (double)n;
+        out->m = (double)m;
+        out->p = (double)p;
+        out->rank = out->writes = (double)rank;
+        if (n < 1 || m < 1 || p < 1 || rank < 1)
+            return hpt_error_set(error, HPT_USAGE, name, "Shape and rank must be positive (2x2x2:7).");
+        if (n > most || m > most || p > most || rank > most)
+            return hpt_error_set(error, HPT_USAGE, name, "Shape and rank can be up to %lld.", most);
+        return HPT_OK;
     }
     hpt_status status = HPT_OK;
     hpt_scheme *scheme = NULL;
@@ -65,7 +69,7 @@ static hpt_status read_gpu(hpt_roof_gpu *out, const char *text, hpt_error *error
     while (*at == ':' && count < WITH_POWER) {
         char *end;
         numbers[count] = strtod(at + 1, &end);
-        if (end == at + 1 || !(numbers[count] > 0)) break;
+        if (end == at + 1 || !(numbers[count] > 0) || !isfinite(numbers[count])) break;
         count++;
         at = end;
     }
@@ -97,8 +101,8 @@ static void add_figures(json_t *row, const hpt_roof_gpu *g, const hpt_roof_schem
 
 static json_t *make_row(const hpt_roof_gpu *g, const hpt_roof_scheme *s, double size) {
     hpt_roof_gpu plain = hpt_roof_unlimited(g);
-    json_t *row = json_pack("{s:s,s:s,s:f,s:f}", "gpu", g->name, "scheme", s->name, "operations", g->operations,
-                            "bytes", g->bytes);
+    json_t *row = json_pack("{s:o,s:o,s:f,s:f}", "gpu", hpt_json_text(g->name), "scheme", hpt_json_text(s->name),
+                            "operations", g->operations, "bytes", g->bytes);
     if (size > 0) json_object_set_new(row, "size", json_integer((json_int_t)size));
     add_figures(row, &plain, s, size);
     if (g->watts > 0) {

@@ -233,6 +233,7 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     bool helped = false;
     HPT_TRY(read_options(&o, &name, argc, argv, &helped, error));
     if (helped) goto done;
+    HPT_TRY(hpt_source_refuse(name, &o.source, error));
     HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
     HPT_TRY(hpt_source_open(&source, name, &o.source, error));

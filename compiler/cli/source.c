@@ -90,6 +90,29 @@ hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_o
     return status;
 }
 
+hpt_status hpt_source_refuse(const char *name, const hpt_source_options *o, hpt_error *error) {
+    const struct {
+        const char *option;
+        bool given;
+    } emitting[] = {{"--chain", o->chain},
+                    {"--in-type", o->emit.in_type},
+                    {"--forms", o->emit.forms},
+                    {"--out-type", o->emit.out_type},
+                    {"--sums", o->emit.sums},
+                    {"--with", o->emit.with},
+                    {"--plan", o->emit.plan},
+                    {"--trans-x", o->emit.x_transposed},
+                    {"--no-trans-y", o->emit.y_untransposed},
+                    {"--shape", o->shape},
+                    {"--ring", o->ring},
+                    {"--from", o->format}};
+    for (size_t i = 0; is_operation(name) && i < HPT_COUNT(emitting); i++)
+        if (emitting[i].given)
+            return hpt_error_set(error, HPT_USAGE, emitting[i].option,
+                                 "This says how to emit a scheme; the kernels in %s are emitted already.", name);
+    return HPT_OK;
+}
+
 /* The target of an operation folder; false for anything else, which hpt_op_open explains. */
 static bool folder_target(char *out, size_t room, const char *path) {
     enum { LIMIT = 1 << 26 };

@@ -27,6 +27,9 @@ hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_o
  * operation folder was made for (sm_90a for a scheme). Fills in options->emit.target where it was left open. */
 hpt_status hpt_source_context(hpt_context **out, const char *name, const char *backend, int64_t device,
                               hpt_source_options *options, hpt_error *error);
+/* For a command whose options are about `name` alone: HPT_USAGE if that is a folder, which is emitted already, and
+ * options for emitting are given. Before hpt_source_context. */
+hpt_status hpt_source_refuse(const char *name, const hpt_source_options *options, hpt_error *error);
 void hpt_source_clear(hpt_source *source);
 /* rm -r */
 void hpt_folder_remove(const char *path);

@@ -167,7 +167,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &t->unchained, NULL, "also try each scheme without chaining", 0, 0},
         {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
-        {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before the first sample (default 2.2)", 0, 0},
+        {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before the first sample (default 2.2)", 0, 3600},
         {"device", 0, HPT_OPTION_INTEGER, &t->device, "D", "number of the GPU (default 0)", 0, 1024},
         {"in-type", 0, HPT_OPTION_TEXT, &t->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &t->source.emit.forms, "T", "type of the operand forms: f16 (default) or bf16", 0,
@@ -189,6 +189,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         options,
         HPT_COUNT(options)};
     hpt_status status = hpt_options_parse(argc, argv, &usage, &first, helped, error);
+    if (status == HPT_OK && !*helped) status = hpt_timed_op_check(t->source.emit.op, error);
     if (status != HPT_OK || *helped) return status;
     for (int i = first; i < argc; i++) t->schemes[t->scheme_count++] = argv[i];
     if (!t->scheme_count) {

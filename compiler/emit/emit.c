@@ -32,8 +32,10 @@ static char *short_name(hpt_arena *arena, const char *name) {
     char *copy = hpt_arena_strdup(arena, last);
     char *dot = copy ? strstr(copy, ".json") : NULL;
     if (dot && (dot[5] == 0 || dot[5] == '#')) memmove(dot, dot + 5, strlen(dot + 5) + 1);
-    for (char *at = copy; at && *at; at++) /* it goes into a comment line */
-        if ((unsigned char)*at < 32 || *at == '\\') *at = '_';
+    json_t *string = copy ? json_string(copy) : NULL; /* it goes into JSON, which is UTF-8, ... */
+    for (char *at = copy; at && *at; at++)            /* ... and into a comment line */
+        if ((unsigned char)*at < 32 || *at == '\\' || (!string && *at & 0x80)) *at = '_';
+    json_decref(string);
     return copy;
 }
 

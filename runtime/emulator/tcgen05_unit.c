@@ -30,7 +30,6 @@ struct hpt_tcgen05 {
     op *queue;
     size_t queued, queue_capacity;
     hpt_tcgen05_running now;
-    hpt_tcgen05_counts counts;
 };
 
 /* ---- clocks
@@ -195,7 +194,6 @@ void hpt_tcgen05_destroy(hpt_tcgen05 *unit) {
 
 hpt_tmem *hpt_tcgen05_tmem(hpt_tcgen05 *unit, uint32_t cta) { return unit->tmem[cta & 1]; }
 hpt_tcgen05_running hpt_tcgen05_now(const hpt_tcgen05 *unit) { return unit->now; }
-hpt_tcgen05_counts hpt_tcgen05_count(const hpt_tcgen05 *unit) { return unit->counts; }
 
 hpt_status hpt_tcgen05_group_check(hpt_tcgen05 *unit, uint32_t cta_group, hpt_error *error) {
     if (!unit->cta_group) unit->cta_group = cta_group;
@@ -290,8 +288,6 @@ hpt_status hpt_tcgen05_mma(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_mm
         region_touch(unit, &a, false, stream);
     }
     HPT_TRY(enqueue(unit, item, error));
-    unit->counts.mma++;
-    unit->counts.macs += (uint64_t)mma->shape.m * mma->shape.n * mma->shape.k;
 done:
     return status;
 }
@@ -322,7 +318,6 @@ hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_co
         region_touch(unit, &to, true, stream);
     }
     HPT_TRY(enqueue(unit, item, error));
-    unit->counts.copies++;
 done:
     return status;
 }
@@ -337,7 +332,6 @@ hpt_status hpt_tcgen05_commit(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t 
     HPT_TRY(enqueue(unit, item, error));
     uint32_t *clock = unit->queue[unit->queued - 1].clock;
     if (clock[stream] < item.number) clock[stream] = item.number;
-    unit->counts.commits++;
 done:
     return status;
 }
@@ -357,7 +351,6 @@ hpt_status hpt_tcgen05_load(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_t
     HPT_TRY(hpt_tmem_load(tmem, access, registers, error));
     unit->issued[stream]++;
     region_touch(unit, &from, false, stream);
-    unit->counts.loads++;
 done:
     return status;
 }
@@ -373,7 +366,6 @@ hpt_status hpt_tcgen05_store(hpt_tcgen05 *unit, hpt_tcgen05_warp who, const hpt_
     hpt_tmem_store(tmem, access, registers);
     unit->issued[stream]++;
     region_touch(unit, &to, true, stream);
-    unit->counts.stores++;
 done:
     return status;
 }

@@ -89,9 +89,4 @@ hpt_status hpt_tcgen05_step(hpt_tcgen05 *unit, bool *pending, hpt_error *error);
 /* Call when a CTA exits: leaked tensor memory, operations still in flight. */
 hpt_status hpt_tcgen05_exit(hpt_tcgen05 *unit, uint32_t cta, hpt_error *error);
 
-typedef struct hpt_tcgen05_counts {
-    uint64_t mma, macs, commits, loads, stores, copies;
-} hpt_tcgen05_counts;
-hpt_tcgen05_counts hpt_tcgen05_count(const hpt_tcgen05 *unit);
-
 #endif

@@ -253,12 +253,6 @@ hpt_status hpt_formula_constant(const hpt_formula **out, hpt_arena *arena, int64
     return HPT_OK;
 }
 
-bool hpt_formula_is_constant(const hpt_formula *formula, int64_t *value) {
-    if (formula->root->kind != NUMBER) return false;
-    *value = formula->root->number;
-    return true;
-}
-
 /* ---- evaluation ---- */
 typedef struct evaluation {
     const hpt_names *names;

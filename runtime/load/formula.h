@@ -38,7 +38,5 @@ hpt_status hpt_formula_parse(const hpt_formula **out, hpt_arena *arena, const hp
 hpt_status hpt_formula_constant(const hpt_formula **out, hpt_arena *arena, int64_t value);
 hpt_status hpt_formula_eval(int64_t *out, const hpt_formula *formula, const hpt_names *names, const hpt_values *values,
                             hpt_error *error);
-/* True if it is a plain number; *value gets it. */
-bool hpt_formula_is_constant(const hpt_formula *formula, int64_t *value);
 
 #endif

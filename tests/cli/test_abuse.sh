@@ -50,7 +50,23 @@ check limit 2 'out of range' "$HEPTANE" run strassen --time-limit -1 --backend e
 check limit-emit 2 'out of range' "$HEPTANE" emit strassen -o folder --time-limit -1
 check limit-nan 2 'not a number' "$HEPTANE" info strassen --time-limit nan
 check plan 2 'NAME=INTEGER' "$HEPTANE" emit strassen -o folder --plan stages=99999999999999999999
+check letter 2 'Unknown option "-q"' "$HEPTANE" run strassen -q
+check letter-first 2 'Unknown option "-2"' "$HEPTANE" roofline -2x-2x2:7
+check letter-argument 2 'option "-n" needs an argument' "$HEPTANE" run strassen -n
+for command in bench tune; do # said before there need be a GPU
+    check "$command without sizes" 2 'not a size' "$HEPTANE" $command --sizes ''
+    check "$command too large" 2 'not a size' "$HEPTANE" $command --sizes 99999999999999999999
+    check "$command operation" 2 'gemm and mlp, not "forms_x"' "$HEPTANE" $command --op forms_x
+    check "$command load" 2 'out of range' "$HEPTANE" $command --load -1
+    check "$command mlp load" 2 'out of range' "$HEPTANE" $command --op mlp --load -1
+done
+check emit-nowhere 2 'where the packages should go' "$HEPTANE" emit strassen -o ''
 check target 2 'target' "$HEPTANE" run strassen --target ../../etc --backend emulator
+
+# a name that is not UTF-8, as JSON is
+cp "$data/strassen.exp" $'\xff.exp'
+check not-utf8 0 '"folder":"\?"' "$HEPTANE" emit $'\xff.exp' -o $'\xfe' --json
+check not-utf8-roofline 0 '"scheme":"\?.exp"' "$HEPTANE" roofline $'\xff.exp' --json
 
 # norms of coefficients whose squares no double holds
 echo '(1e300*a11)*(1e-300*b11)*(c11)' >wide.exp
@@ -74,9 +90,30 @@ check set-beside 3 'beside can be' "$HEPTANE" run trivial $small --set beside=7
 timeout --preserve-status -s INT 5 "$HEPTANE" run trivial -m 4000 -n 4000 -k 4000 --backend emulator >out 2>err
 got=$?
 [ $got -eq 130 ] || fail "interrupted run: exit $got: $(head -3 out err)"
+timeout --preserve-status -k 2 -s INT 5 "$HEPTANE" run trivial --op mlp -m 4000 --hidden 2000 --intermediate 2000 \
+    --backend emulator >out 2>err
+got=$?
+[ $got -eq 130 ] || fail "interrupted run of an MLP: exit $got: $(head -3 out err)"
+# whatever NVRTC does with signals while it compiles; what it is at, it finishes
+for moment in 0.06 0.1 0.2; do
+    HEPTANE_CACHE=$work/cache-$moment timeout --preserve-status -k 60 -s INT $moment "$HEPTANE" run seven-write \
+        -m 4000 -n 4000 -k 4000 --backend emulator >out 2>err
+    got=$?
+    [ $got -eq 130 ] || fail "interrupted run after $moment s: exit $got: $(head -3 out err)"
+done
 ls -d heptane-* 2>/dev/null && fail "an interrupted run left its folder"
 
 "$HEPTANE" emit trivial -o package >out || fail "emit: $(cat out)"
+for moment in 0.03 0.05 0.07 0.1; do
+    timeout --preserve-status -k 5 -s INT $moment "$HEPTANE" compile package >out 2>err
+    got=$?
+    [ $got -eq 130 ] || [ $got -eq 0 ] || fail "interrupted compile after $moment s: exit $got: $(head -3 out err)"
+    grep -q 'kernel\.\.cubin' out && fail "compile lists what it has not compiled: $(cat out)"
+done
+for option in "--sums f32" "--in-type bf16" "--plan stages=3" --trans-x "--chain none"; do
+    check "emitted already $option" 2 'emitted already' "$HEPTANE" run package $small $option
+done
+check "emitted mlp" 2 '--with.*emitted already' "$HEPTANE" run package --op mlp --with activation=silu
 sed 's/"bound"/"bounds"/' package/op.json >edited && mv edited package/op.json
 check no-bound 3 'bound is missing' "$HEPTANE" run package $small
 

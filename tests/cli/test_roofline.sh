@@ -58,10 +58,12 @@ PY
 "$HEPTANE" roofline strassen --gpu 'mine<&:1e15:1e13' --svg "$folder/r.svg" | grep -q '^mine<& .* 4400 ' || fail "44 x 100"
 python3 -c "import sys, xml.dom.minidom as d; d.parse(sys.argv[1])" "$folder/r.svg" || fail "the SVG is not XML"
 grep -c 'at its power limit, 692 W' "$folder/r.svg" | grep -qx 1 || fail "the SVG has no group for power"
-for gpu in nonsense a:1e15 a:1e15:0 a:1e15:1e13:700 a:1e15:1e13:0:1:1:1 a:1e15:1e13:700:1:1:1:1 a:1e15:1e13x; do
+for gpu in nonsense a:1e15 a:1e15:0 a:1e15:1e13:700 a:1e15:1e13:0:1:1:1 a:1e15:1e13:700:1:1:1:1 a:1e15:1e13x a:inf:1e13; do
     rc=0; "$HEPTANE" roofline --gpu $gpu 2>/dev/null || rc=$?
     [ $rc = 2 ] || fail "exit code $rc for the bad GPU $gpu"
 done
-rc=0; "$HEPTANE" roofline 0x2x2:7 2>/dev/null || rc=$?
-[ $rc = 2 ] || fail "exit code $rc for a bad shape"
+for shape in 0x2x2:7 99999999999x2x2:7 2x2x2:4294967296; do
+    rc=0; "$HEPTANE" roofline $shape 2>/dev/null || rc=$?
+    [ $rc = 2 ] || fail "exit code $rc for the bad shape $shape"
+done
 echo ok

@@ -34,12 +34,17 @@ expect "cut checkpoint" 3 $?
 
 "$HEPTANE" search --shape 1,2,3 --rank 6 --checkpoint "$folder/long" --json >"$folder/partial" 2>/dev/null &
 job=$!
-sleep 1
+for _ in {1..600}; do # tasks are listed first, then the checkpoint is written as they are done
+    [ -e "$folder/long" ] && break
+    sleep 0.1
+done
 kill -INT $job
 wait $job
 expect "interrupted" 130 $?
 expect "partial" False "$(field '["complete"]' "$folder/partial")"
 grep -q "^end" "$folder/long" || expect "checkpoint" whole cut
+timeout --preserve-status -k 2 -s INT 0.3 "$HEPTANE" search --shape 2,2,3 --rank 11 >"$folder/partial" 2>&1
+expect "interrupted while tasks are listed" 130 $?
 
 for goal in 2,2,2:7 2,2,3:11 2,3,3:15 3,3,3:23; do
     "$HEPTANE" search --walk --shape "${goal%:*}" --rank "${goal#*:}" --rounds 200 -o "$folder/walk.json" --json >/dev/null

@@ -102,11 +102,6 @@ hpt_status hpt_numbers_of_value(int32_t *id, hpt_numbers *p, int32_t value, hpt_
     return intern(id, p, hpt_scheme_value(p->scheme, value), error);
 }
 
-hpt_status hpt_numbers_of_text(int32_t *id, hpt_numbers *p, const char *text, hpt_error *error) {
-    hpt_status status = hpt_value_parse(&p->scratch, p->ring, text, strlen(text), NULL, "number", error);
-    return status != HPT_OK ? status : intern(id, p, &p->scratch, error);
-}
-
 hpt_status hpt_numbers_divide(int32_t *id, hpt_numbers *p, int32_t a, int32_t b, hpt_error *error) {
     if (b == HPT_NUMBER_ONE || a == HPT_NUMBER_ZERO) {
         *id = a;

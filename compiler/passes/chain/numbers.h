@@ -15,10 +15,8 @@ typedef struct hpt_numbers hpt_numbers;
 /* The pool belongs to the scheme's ring; the scheme must outlive it. */
 hpt_status hpt_numbers_create(hpt_numbers **out, const hpt_scheme *scheme, hpt_error *error);
 void hpt_numbers_destroy(hpt_numbers *numbers);
-/* A value of the scheme; and a number in the ring's notation. Both HPT_NO_MEMORY at worst, the latter also
- * HPT_MALFORMED. */
+/* A value of the scheme. HPT_NO_MEMORY at worst. */
 hpt_status hpt_numbers_of_value(int32_t *id, hpt_numbers *numbers, int32_t value, hpt_error *error);
-hpt_status hpt_numbers_of_text(int32_t *id, hpt_numbers *numbers, const char *text, hpt_error *error);
 hpt_status hpt_numbers_divide(int32_t *id, hpt_numbers *numbers, int32_t a, int32_t b, hpt_error *error);
 hpt_status hpt_numbers_multiply(int32_t *id, hpt_numbers *numbers, int32_t a, int32_t b, hpt_error *error);
 hpt_status hpt_numbers_subtract(int32_t *id, hpt_numbers *numbers, int32_t a, int32_t b, hpt_error *error);

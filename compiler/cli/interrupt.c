@@ -1,0 +1,44 @@
+/* SIGINT as a flag. NVRTC puts a handler of its own in place while it compiles, which ends the process with nothing
+ * cleared up; so no handler is relied on: the signal is blocked in every thread, and one thread waits for it. */
+#include "cli.h"
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+volatile int hpt_cli_interrupted;
+static volatile int ends_at_once;
+
+/* timeout(1) sends a signal to the process and then to its group: what follows at once is the same interrupt. */
+static void pass_over_echo(const sigset_t *set) {
+    static const struct timespec moment = {.tv_nsec = 100000000}, none = {0};
+    nanosleep(&moment, NULL);
+    sigtimedwait(set, NULL, &none);
+}
+
+static void *wait_for_interrupts(void *argument) {
+    const sigset_t *set = argument;
+    for (int number; sigwait(set, &number) == 0;) {
+        if (ends_at_once || hpt_cli_interrupted) break; /* so does a second Ctrl-C */
+        hpt_cli_interrupted = 1;
+        pass_over_echo(set);
+    }
+    _exit(hpt_status_exit_code(HPT_INTERRUPTED));
+}
+
+void hpt_cli_watch_interrupts(void) {
+    static sigset_t set;
+    pthread_t watcher;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL); /* threads inherit it */
+    if (pthread_create(&watcher, NULL, wait_for_interrupts, &set) == 0)
+        pthread_detach(watcher);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* better to die than not to stop */
+}
+
+hpt_status hpt_cli_end_on_interrupt(hpt_error *error) {
+    ends_at_once = 1;
+    return hpt_cli_interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
+}
