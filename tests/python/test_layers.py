@@ -114,7 +114,7 @@ del mlp, linear, scaled
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
 chosen = layers.MLP(context, memory, hidden, inner, **names)
-assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 2048, layers.MOST_ROWS], chosen.choices
+assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 512, 2048, layers.MOST_ROWS], chosen.choices
 assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
 assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 11]
 spared = layers.MLP(context, memory, hidden, inner, threshold=769, **names)  # leaves out one order of columns
