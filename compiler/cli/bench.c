@@ -331,7 +331,7 @@ static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
     snprintf(v.plan, sizeof v.plan, "%s", choice.plan);
     snprintf(v.settings, sizeof v.settings, "%s", choice.settings);
     v.unchained = choice.unchained;
-    HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
+    HPT_TRY(hpt_variant_open_tuned(&v, b->context, &b->source, error));
     HPT_TRY(bench_variant(b, f, &v, error));
 done:
     if (v.op) hpt_variant_close(&v);

@@ -1,4 +1,5 @@
 #include "field.h"
+#include "launch/launch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,15 @@ hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_sour
     hpt_status status = hpt_source_open(&v->source, v->name, &own, error);
     if (status == HPT_OK) status = hpt_op_open(&v->op, context, v->source.folder, error);
     if (status != HPT_OK) hpt_variant_close(v);
+    return status;
+}
+
+hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hpt_source_options *options,
+                                  hpt_error *error) {
+    hpt_status status = hpt_variant_open(v, context, options, error);
+    if (status != HPT_OK)
+        fprintf(stderr, "heptane bench: note: %s stands in %s/tuned.json, where heptane tune remembers its choices.\n",
+                v->name, hpt_cache_folder(context->cache));
     return status;
 }
 

@@ -34,6 +34,9 @@ hpt_status hpt_variant_parse(hpt_variant *out, const char *text, hpt_error *erro
 /* `options` but for chain and plan, which come from the variant where it has them. */
 hpt_status hpt_variant_open(hpt_variant *variant, hpt_context *context, const hpt_source_options *options,
                             hpt_error *error);
+/* The same for what heptane tune has chosen; an error is followed to where it is remembered. */
+hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hpt_source_options *options,
+                                  hpt_error *error);
 void hpt_variant_close(hpt_variant *variant);
 /* A problem on the field's memory; refuses an op of other types or layout than the field's. `data` is the field's, or a
  * copy with other settings that lives as long as the problem. */

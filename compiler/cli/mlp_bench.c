@@ -257,7 +257,7 @@ static hpt_status bench_chosen(mlp_bench *b, field *f, hpt_error *error) {
     memcpy(v.name, choice.scheme, sizeof choice.scheme);
     memcpy(v.plan, choice.plan, sizeof choice.plan);
     v.unchained = choice.unchained;
-    HPT_TRY(hpt_variant_open(&v, b->context, &b->source, error));
+    HPT_TRY((choice.tuned ? hpt_variant_open_tuned : hpt_variant_open)(&v, b->context, &b->source, error));
     HPT_TRY(bench_variant(b, f, &v, error));
     json_t *row = json_array_get(b->rows, json_array_size(b->rows) - 1);
     json_object_set_new(row, "chosen", json_string(choice.tuned ? "tuned" : "default"));

@@ -272,11 +272,11 @@ static hpt_status gather_arguments(const hpt_ptx_function *f, const hpt_launch *
                                    hpt_error *error) {
     hpt_status status = HPT_OK;
     size_t at = 0;
-    HPT_FAIL_IF(launch->argument_count != f->param_count, HPT_USAGE, f->name, "The kernel has %zu parameters, not %zu.",
+    HPT_FAIL_IF(launch->argument_count != f->param_count, HPT_LIES, f->name, "The kernel has %zu parameters, not %zu.",
                 f->param_count, launch->argument_count);
     for (const hpt_ptx_variable *v = f->params; v; v = v->next, at++) {
         size_t bytes = launch->argument_size ? launch->argument_size[at] : v->bytes;
-        HPT_FAIL_IF(bytes != v->bytes, HPT_USAGE, f->name, "Parameter %zu has %llu bytes, not %zu.", at,
+        HPT_FAIL_IF(bytes != v->bytes, HPT_LIES, f->name, "Parameter %zu has %llu bytes, not %zu.", at,
                     (unsigned long long)v->bytes, bytes);
         memcpy(params + v->address, launch->arguments[at], bytes);
     }

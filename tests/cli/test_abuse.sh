@@ -114,6 +114,14 @@ for option in "--sums f32" "--in-type bf16" "--plan stages=3" --trans-x "--chain
     check "emitted already $option" 2 'emitted already' "$HEPTANE" run package $small $option
 done
 check "emitted mlp" 2 '--with.*emitted already' "$HEPTANE" run package --op mlp --with activation=silu
+cp -r package shortened
+python3 - shortened/gemm/manifest.json <<'PY'
+import json, sys
+manifest = json.load(open(sys.argv[1]))
+manifest["args"].pop()
+json.dump(manifest, open(sys.argv[1], "w"))
+PY
+check arguments 3 'heptane_gemm: The kernel has .* parameters, not' "$HEPTANE" run shortened $small
 sed 's/"bound"/"bounds"/' package/op.json >edited && mv edited package/op.json
 check no-bound 3 'bound is missing' "$HEPTANE" run package $small
 

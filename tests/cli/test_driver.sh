@@ -92,6 +92,17 @@ code 2 "$HEPTANE" tune --op mlp --hidden 64 --intermediate 64 --with activation=
 says 'activation can be'
 code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
 says 'nothing was tuned'
+remember() { # what heptane tune would have chosen for 64 x 64 x 64
+  printf '{"format": "heptane-tuned/1", "choices": {"Stub GPU; sm_90a; driver 13000; gemm; f16 f16 f16 f16 NT; 64x64x64": %s}}' \
+    "$1" >"$HEPTANE_CACHE/tuned.json"
+}
+remember '{"scheme": "gone.txt", "plan": "", "settings": ""}'
+code 4 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
+says 'gone.txt stands in .*tuned.json'
+remember '{"scheme": "strassen", "plan": "stages=99", "settings": ""}'
+code 2 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
+says 'strassen stands in .*tuned.json'
+rm "$HEPTANE_CACHE/tuned.json"
 code 2 "$HEPTANE" bench seven-write --sizes 12y
 HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
 echo ok
