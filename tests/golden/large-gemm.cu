@@ -787,7 +787,8 @@ __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
         }
         if (most_parts > MOST_PARTS || p.k_tiles < 8 * most_parts) break; // or the parts would be too short for their writes
         const int load = (tail * items + deal.clusters - 1) / deal.clusters * longest;
-        if ((best - load) * p.k_tiles < PRODUCT * 16) continue; // less than 16 k-blocks to gain
+        // less than 16 k-blocks or a sixteenth of the wave to gain: items wait for one another's adds
+        if ((best - load) * p.k_tiles < PRODUCT * 16 || 16 * (best - load) < best) continue;
         best = load;
         deal.unit = unit;
         deal.items = tail * items;
