@@ -160,6 +160,11 @@ const char *hpt_nvrtc_path(const hpt_nvrtc *nvrtc) { return nvrtc->path; }
 int hpt_nvrtc_version(const hpt_nvrtc *nvrtc) { return nvrtc->version; }
 
 /* ---- compiling ---- */
+/* Texts come with the NUL that ends them, which does not count. */
+static size_t without_nul(const char *text, size_t length) {
+    return length && text[length - 1] == '\0' ? length - 1 : length;
+}
+
 static hpt_status fetch(char **out, size_t *length, const hpt_nvrtc *n, program p, int (*size)(program, size_t *),
                         int (*get)(program, char *), const char *name, hpt_error *error) {
     size_t bytes = 0;
@@ -172,7 +177,7 @@ static hpt_status fetch(char **out, size_t *length, const hpt_nvrtc *n, program 
         return hpt_error_set(error, HPT_COMPILE, name, "NVRTC gave no result: %s.", n->GetErrorString(code));
     }
     *out = data;
-    *length = bytes && data[bytes - 1] == '\0' ? bytes - 1 : bytes;
+    *length = bytes;
     return HPT_OK;
 }
 
@@ -223,6 +228,7 @@ hpt_status hpt_nvrtc_compile(hpt_build *out, const hpt_nvrtc *nvrtc, const char 
     code = nvrtc->CompileProgram(p, count, all);
     HPT_TRY(
         fetch(&build.log, &build.log_length, nvrtc, p, nvrtc->GetProgramLogSize, nvrtc->GetProgramLog, name, error));
+    build.log_length = without_nul(build.log, build.log_length);
     if (code == NVRTC_INVALID_OPTION) {
         const char *bad = refused_option(nvrtc, all, count);
         HPT_FAIL_IF(true, HPT_COMPILE, name, "NVRTC %d.%d does not take the option \"%s\". %s", nvrtc->version / 1000,
@@ -234,6 +240,7 @@ hpt_status hpt_nvrtc_compile(hpt_build *out, const hpt_nvrtc *nvrtc, const char 
         HPT_FAIL_IF(true, HPT_COMPILE, name, "The kernel does not compile for %s:\n%s", target, text);
     }
     HPT_TRY(fetch(&build.ptx, &build.ptx_length, nvrtc, p, nvrtc->GetPTXSize, nvrtc->GetPTX, name, error));
+    build.ptx_length = without_nul(build.ptx, build.ptx_length);
     HPT_TRY(fetch(&build.cubin, &build.cubin_length, nvrtc, p, nvrtc->GetCUBINSize, nvrtc->GetCUBIN, name, error));
     hpt_build_read_log(&build);
     *out = build;

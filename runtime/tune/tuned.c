@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FORMAT "heptane-tuned/1"
 
@@ -18,13 +19,15 @@ static void file_path(char *out, size_t room, const hpt_cache *cache) {
     snprintf(out, room, "%s/tuned.json", hpt_cache_folder(cache));
 }
 
-/* A fresh document if the file is not there or damaged. */
-static json_t *load(const hpt_cache *cache) {
+/* A fresh document if the file is not there or damaged, which `where` then tells. */
+static json_t *load(const hpt_cache *cache, json_error_t *where) {
     char path[PATH_MAX + 16];
     file_path(path, sizeof path, cache);
-    json_t *root = hpt_cache_problem(cache)[0] ? NULL : json_load_file(path, 0, NULL);
+    where->text[0] = '\0';
+    json_t *root = hpt_cache_problem(cache)[0] || access(path, F_OK) != 0 ? NULL : json_load_file(path, 0, where);
     const char *format = json_string_value(json_object_get(root, "format"));
     if (format && strcmp(format, FORMAT) == 0 && json_is_object(json_object_get(root, "choices"))) return root;
+    if (root) snprintf(where->text, sizeof where->text, "it is no %s", FORMAT);
     json_decref(root);
     return json_pack("{s:s,s:{}}", "format", FORMAT, "choices");
 }
@@ -36,7 +39,8 @@ static void key_text(hpt_text *out, const hpt_tuned_key *key) {
 
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key) {
     hpt_text name = {0};
-    json_t *root = load(cache);
+    json_error_t damaged;
+    json_t *root = load(cache, &damaged);
     key_text(&name, key);
     const json_t *item = name.failed ? NULL : json_object_get(json_object_get(root, "choices"), name.data);
     const char *scheme = json_string_value(json_object_get(item, "scheme"));
@@ -63,9 +67,13 @@ hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, con
     char path[PATH_MAX + 16], *text = NULL;
     hpt_text name = {0};
     json_t *root = NULL;
+    json_error_t damaged;
     HPT_FAIL_IF(hpt_cache_problem(cache)[0], HPT_IO, hpt_cache_folder(cache), "The choice cannot be kept. %s",
                 hpt_cache_problem(cache));
-    root = load(cache);
+    root = load(cache, &damaged);
+    file_path(path, sizeof path, cache);
+    HPT_FAIL_IF(damaged.text[0], HPT_MALFORMED, path,
+                "The choice cannot be kept: the file is damaged (%s). Mend it or move it away.", damaged.text);
     key_text(&name, key);
     json_t *item =
         json_pack("{s:s,s:s,s:s,s:b,s:f,s:f}", "scheme", choice->scheme, "plan", choice->plan, "settings",
@@ -73,7 +81,6 @@ hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, con
     HPT_FAIL_IF(name.failed || !item || json_object_set_new(json_object_get(root, "choices"), name.data, item) != 0,
                 HPT_NO_MEMORY, "tuned.json", "Out of memory.");
     HPT_FAIL_NO_MEMORY(text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS));
-    file_path(path, sizeof path, cache);
     HPT_TRY(hpt_file_write(path, text, strlen(text), error));
 done:
     free(text);

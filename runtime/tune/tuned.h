@@ -30,7 +30,8 @@ hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, co
 /* Smallest power of two, or three times one, that is at least m. */
 int64_t hpt_tuned_class(int64_t m);
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key);
-/* Replaces an older choice for the same key. HPT_IO with the cache's problem where there is no usable folder. */
+/* Replaces an older choice for the same key. HPT_IO with the cache's problem where there is no usable folder, HPT_MALFORMED
+ * where the file is damaged: it is left as it is. */
 hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, const hpt_tuned_choice *choice,
                            hpt_error *error);
 

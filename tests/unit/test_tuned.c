@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -63,14 +64,17 @@ static void test_choices(void **state) {
     assert_string_equal(got.scheme, "seven-write");
     key.driver = 13010;
     assert_false(hpt_tuned_find(&got, cache, &key));
+    hpt_error error = {0};
     snprintf(path, sizeof path, "%s/tuned.json", folder);
-    assert_int_equal(hpt_file_write(path, "{\"format\": 5", 12, NULL), HPT_OK); /* damaged: ignored, then replaced */
+    assert_int_equal(hpt_file_write(path, "{\"format\": 5", 12, NULL), HPT_OK); /* damaged: ignored, but never replaced */
     assert_false(hpt_tuned_find(&got, cache, &key));
+    assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_MALFORMED);
+    assert_non_null(strstr(error.where, "tuned.json"));
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
     assert_true(hpt_tuned_find(&got, cache, &key));
     hpt_cache_close(cache);
     cache = hpt_cache_open("off");
-    hpt_error error = {0};
     assert_false(hpt_tuned_find(&got, cache, &key));
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_IO);
     hpt_cache_close(cache);
