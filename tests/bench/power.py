@@ -11,8 +11,10 @@ import sys
 LEAST = 1e12
 # products, blocks per side, writes of the schemes in the table (heptane chain)
 SCHEMES = {"trivial": (1, 1, 1), "seven-write": (7, 2, 7), "seven-write-accurate": (7, 2, 7), "seven-write-plain": (7, 2, 7),
-           "strassen": (7, 2, 10), "strassen x seven-write-accurate": (49, 4, 82), "seven-write x seven-write": (49, 4, 75)}
-WANTED = ("M", "N", "K", "scheme", "forms of X", "ms", "W")
+           "strassen": (7, 2, 10), "strassen x seven-write-accurate": (49, 4, 82), "two-levels": (49, 4, 82),
+           "seven-write-accurate x seven-write-accurate": (49, 4, 75), "seven-write x seven-write": (49, 4, 75)}
+WANTED = ("M", "N", "K", "scheme", "forms of X", "types", "ms", "W")
+TYPES = "f16 -> f16, f16"  # of the rows that count
 
 
 def read_rows(path):
@@ -28,7 +30,7 @@ def read_rows(path):
             header = cells
         elif header and cells[0].isdigit() and len(cells) == len(header) and not lost:
             row = dict(zip(header, cells))
-            if row["scheme"] in SCHEMES:
+            if row["scheme"] in SCHEMES and row["types"] == TYPES and row["W"] != "-":
                 yield row
 
 

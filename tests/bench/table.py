@@ -26,10 +26,10 @@ def main():
         types = "%s -> %s, %s" % (r["types"][0], r["types"][2], r["types"][3])
         flops = 2 * r["m"] * r["n"] * r["k"] / r["ms"] / 1e9
         base = "%.2e" % r["baseline_rel_error"] if r["baseline_rel_error"] is not None else "-"
-        print("| %d | %d | %d | %s%s | %s | %s | %.4f | %.0f | %.3f | %s | %.2e / %s%s | %.0f | %.0f |" % (
+        print("| %d | %d | %d | %s%s | %s | %s | %.4f | %.0f | %.3f | %s | %.2e / %s%s | %s | %s |" % (
             r["m"], r["n"], r["k"], scheme, " (" + plan + ")" if plan else "", r["forms"], types, r["ms"], flops, r["ratio"],
             "%.3f" % r["ratio_own"] if r["ratio_own"] is not None else "-", r["rel_error"], base, "" if r["ok"] else " **NOT OK**",
-            r["mhz"], r["watt"]))
+            "%.0f" % r["mhz"] if r["mhz"] else "-", "%.0f" % r["watt"] if r["watt"] else "-"))
     return 0
 
 
