@@ -64,7 +64,7 @@ PY
 fi
 
 if [ -e "$HEPTANE_LIBCUDA" ]; then # what a layer takes: by default turned roles for few tokens
-  json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,2000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
+  json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,3000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
   python3 - "$json" <<'PY' || fail "bench --chosen: $json"
 import json, sys
 rows = [row for row in json.loads(sys.argv[1])["rows"] if row.get("chosen") == "default"]
