@@ -302,6 +302,18 @@ static hpt_emu_step run_copy(hpt_emu_warp *w, const hpt_emu_instruction *i, uint
     return HPT_EMU_NEXT;
 }
 
+static hpt_emu_step run_shift(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
+    PREPARE
+    UNIT(hpt_tcgen05_group_check(pair->unit, group_of(i), &error));
+    HPT_FOR_LANES(lane, mask) {
+        who.lane = lane;
+        UNIT_OR_STOP(
+            hpt_tcgen05_shift(pair->unit, who, group_of(i), (uint32_t)hpt_emu_address(w, &i->op[0], lane), &error));
+        tick_add(pair, w, i, lane);
+    }
+    return HPT_EMU_NEXT;
+}
+
 static hpt_emu_step run_commit(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     PREPARE
     UNIT(hpt_tcgen05_group_check(pair->unit, group_of(i), &error));
@@ -449,6 +461,7 @@ const hpt_emu_row hpt_emu_rows_tcgen05[] = {
      NULL},
     {"tcgen05.cp" GROUP "{.128x256b|.128x128b|.64x128b|.32x128b}[.warpx2::02_13|.warpx2::01_23|.warpx4]", "m,s8",
      run_copy, 0, decode_copy},
+    {"tcgen05.shift" GROUP ".down", "m", run_shift, 0, NULL},
     {"tcgen05.ld.sync.aligned" SHAPE "[.pack::16b].b32", "dv4,m", run_load, HPT_EMU_ALIGNED, decode_load},
     {"tcgen05.st.sync.aligned" SHAPE "[.unpack::16b].b32", "m,sv4", run_store, HPT_EMU_ALIGNED, decode_store},
     {"tcgen05.wait{::ld|::st}.sync.aligned", "", run_wait, HPT_EMU_ALIGNED, NULL},

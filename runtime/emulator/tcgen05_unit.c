@@ -6,7 +6,7 @@ enum stream_kind { STREAM_ASYNC, STREAM_LOAD, STREAM_STORE };
 enum { WARPS = 64 };
 static const uint32_t NO_STREAM = UINT32_MAX;
 
-typedef enum op_kind { OP_MMA, OP_COPY, OP_COMMIT } op_kind;
+typedef enum op_kind { OP_MMA, OP_COPY, OP_SHIFT, OP_COMMIT } op_kind;
 typedef struct op {
     op_kind kind;
     hpt_tcgen05_warp who;
@@ -17,7 +17,7 @@ typedef struct op {
         hpt_tmem_copy_shape shape;
         uint32_t cta, ctas, address;
         hpt_matrix_descriptor source;
-    } copy;
+    } copy;                 /* a shift has no shape and no source */
     uint32_t address, mask; /* commit */
 } op;
 
@@ -322,6 +322,27 @@ done:
     return status;
 }
 
+enum { SHIFT_COLUMNS = 8 }; /* 32 bytes of each row */
+hpt_status hpt_tcgen05_shift(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t cta_group, uint32_t address,
+                             hpt_error *error) {
+    hpt_status status = HPT_OK;
+    uint32_t stream = stream_of(unit, who, STREAM_ASYNC), lane = address >> 16;
+    op item = {.kind = OP_SHIFT, .who = who, .stream = stream};
+    item.copy.address = address, item.copy.ctas = cta_group, item.copy.cta = who.cta & 1;
+    HPT_FAIL_IF(lane % 32 || lane >= 32 * HPT_TMEM_QUARTERS, HPT_EMULATOR, "tcgen05.shift",
+                "The address must name the first lane of a warp's quarter, not %u.", lane);
+    item.number = ++unit->issued[stream];
+    for (uint32_t i = 0; i < cta_group; i++) {
+        region rows = {cta_group == 2 ? i : who.cta & 1, lane / 32, 1, address & 0xFFFF, SHIFT_COLUMNS};
+        HPT_TRY(hpt_tmem_range_check(unit->tmem[rows.cta], rows.column, rows.width, error));
+        HPT_TRY(region_check(unit, "tcgen05.shift", who, &rows, true, stream, error));
+        region_touch(unit, &rows, true, stream);
+    }
+    HPT_TRY(enqueue(unit, item, error));
+done:
+    return status;
+}
+
 hpt_status hpt_tcgen05_commit(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t address, uint32_t mask,
                               hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -375,7 +396,7 @@ done:
 /* Whether an operation may happen before an earlier one of its stream. Commits promise nothing about each other. */
 static bool overtakes(const op *item, const op *before) {
     if (before->kind == OP_COMMIT) return true;
-    if (item->kind != OP_MMA || before->kind != OP_MMA) return false; /* copy before mma, both before commit */
+    if (item->kind != OP_MMA || before->kind != OP_MMA) return false; /* copies, shifts and commits keep their place */
     return before->mma.d != item->mma.d && !before->mma.a_in_tmem && !item->mma.a_in_tmem;
 }
 
@@ -406,6 +427,19 @@ static hpt_status copy_run(hpt_tcgen05 *unit, const op *item, hpt_error *error) 
     }
 done:
     return status;
+}
+
+/* 31 of a quarter's 32 rows move down by one, so that the first stays. */
+static void shift_run(hpt_tcgen05 *unit, const op *item) {
+    uint32_t first = item->copy.address >> 16, column = item->copy.address & 0xFFFF;
+    for (uint32_t i = 0; i < item->copy.ctas; i++) {
+        hpt_tmem *tmem = unit->tmem[item->copy.ctas == 2 ? i : item->copy.cta];
+        for (uint32_t lane = first + 31; lane > first; lane--) {
+            memcpy(&tmem->cell[lane][column], &tmem->cell[lane - 1][column], SHIFT_COLUMNS * sizeof tmem->cell[0][0]);
+            memcpy(&tmem->written[lane][column], &tmem->written[lane - 1][column],
+                   SHIFT_COLUMNS * sizeof tmem->written[0][0]);
+        }
+    }
 }
 
 static hpt_status mma_run(hpt_tcgen05 *unit, const op *item, hpt_error *error) {
@@ -445,6 +479,9 @@ hpt_status hpt_tcgen05_step(hpt_tcgen05 *unit, bool *pending, hpt_error *error) 
             break;
         case OP_COPY:
             status = copy_run(unit, &item, error);
+            break;
+        case OP_SHIFT:
+            shift_run(unit, &item);
             break;
         case OP_COMMIT:
             status = commit_run(unit, &item, error);

@@ -1,7 +1,7 @@
 /* tcgen05_unit.h - the tensor cores and tensor memories of one CTA pair in time. Promises:
  *   - asynchronous operations wait in a queue and happen late, in an order drawn from the seed, as far as the rules of
- * the PTX ISA leave it open: mma after mma only for the same accumulator and shape; copy before mma; a commit after all
- *     that its thread issued before.
+ * the PTX ISA leave it open: mma after mma only for the same accumulator and shape; copy before mma; shift and mma in
+ * order; a commit after all that its thread issued before.
  *   - every rule that needs a wait or a fence is checked when the operation is issued, with vector clocks, so that a
  * missing one is found in whatever order things happened to run: an accumulator read in flight, overwritten while it is
  * drained, stored to without tcgen05.wait::st, freed too early.
@@ -71,6 +71,10 @@ typedef enum hpt_tmem_copy_shape {
 } hpt_tmem_copy_shape;
 hpt_status hpt_tcgen05_copy(hpt_tcgen05 *unit, hpt_tcgen05_warp who, hpt_tmem_copy_shape shape, uint32_t cta_group,
                             uint32_t address, uint64_t source, hpt_error *error);
+/* Rows of 32 bytes of the 32 lanes from the address's lane on move down by one, but for the last. `cta_group`: in one
+ * CTA's memory or in both. */
+hpt_status hpt_tcgen05_shift(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t cta_group, uint32_t address,
+                             hpt_error *error);
 /* Arrives at the mbarrier at `address` of every CTA in `mask` (bit = rank in the cluster). */
 hpt_status hpt_tcgen05_commit(hpt_tcgen05 *unit, hpt_tcgen05_warp who, uint32_t address, uint32_t mask,
                               hpt_error *error);

@@ -503,6 +503,32 @@ static void test_queue_order(void **state) {
     assert_true(overtaken);
 }
 
+/* Rows 32 .. 63 of eight columns: each takes what lay above it, the first stays; their neighbours do not move. */
+static void test_shift(void **state) {
+    (void)state;
+    machine *m = machine_create(2);
+    hpt_error error = {0};
+    hpt_tcgen05_warp warp = {0};
+    uint32_t base = 0;
+    bool blocked, pending = true;
+    assert_int_equal(hpt_tcgen05_alloc(m->unit, warp, 32, &base, &blocked, &error), HPT_OK);
+    hpt_tmem *tmem = hpt_tcgen05_tmem(m->unit, 0);
+    for (uint32_t lane = 0; lane < 128; lane++)
+        for (uint32_t c = 0; c < 32; c++) tmem->cell[lane][base + c] = 1000 * lane + c;
+    assert_int_equal(hpt_tcgen05_shift(m->unit, warp, 1, (40u << 16) + base, &error), HPT_EMULATOR);
+    assert_non_null(strstr(error.message, "not 40"));
+    assert_int_equal(hpt_tcgen05_shift(m->unit, warp, 1, (32u << 16) + base + 8, &error), HPT_OK);
+    assert_int_equal(tmem->cell[33][base + 8], 33008); /* late */
+    while (pending) assert_int_equal(hpt_tcgen05_step(m->unit, &pending, &error), HPT_OK);
+    for (uint32_t lane = 0; lane < 128; lane++)
+        for (uint32_t c = 0; c < 32; c++) {
+            bool moves = lane > 32 && lane < 64 && c >= 8 && c < 16;
+            assert_int_equal(tmem->cell[lane][base + c], 1000 * (lane - moves) + c);
+        }
+    assert_int_equal(hpt_tcgen05_shift(m->unit, warp, 1, (96u << 16) + 508, &error), HPT_EMULATOR);
+    machine_destroy(m);
+}
+
 static void test_copy(void **state) {
     (void)state;
     machine *m = machine_create(3);
@@ -540,6 +566,7 @@ int main(void) {
         cmocka_unit_test(test_protocol),
         cmocka_unit_test(test_queue_order),
         cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
