@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 
-from suite import CALLS, LAYOUTS, SCHEMES, TYPES, Suite
+from suite import CALLS, LAYOUTS, SCHEMES, TYPES, Suite, default_heptane
 
 WHOLE = ["seven-write", "trivial"]  # schemes that take part in layouts and calls
 MLPS = [  # scheme, name, options of emit
@@ -216,11 +216,8 @@ def line_of(row):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.join(here, "..", "heptane")
-    built = os.path.join(here, "..", "..", "build", "bin", "heptane")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--heptane", default=os.environ.get("HEPTANE") or (beside if os.path.exists(beside) else built))
+    parser.add_argument("--heptane", default=default_heptane())
     parser.add_argument("--out", default="agreement")
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--sides", default="gpu,emulator", help="what is compared; emulator,emulator needs no GPU")

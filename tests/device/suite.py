@@ -254,12 +254,16 @@ def table(rows, machine):
     return "\n".join(out) + "\n"
 
 
-def main():
+def default_heptane():
+    """The command: as HEPTANE says, beside this folder (a bundle), or where it is built."""
     here = os.path.dirname(os.path.abspath(__file__))
     beside = os.path.join(here, "..", "heptane")
-    built = os.path.join(here, "..", "..", "build", "bin", "heptane")
+    return os.environ.get("HEPTANE") or (beside if os.path.exists(beside) else os.path.join(here, "..", "..", "build", "bin", "heptane"))
+
+
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--heptane", default=os.environ.get("HEPTANE") or (beside if os.path.exists(beside) else built))
+    parser.add_argument("--heptane", default=default_heptane())
     parser.add_argument("--out", default="results")
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--backend", default="gpu")
