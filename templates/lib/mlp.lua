@@ -130,7 +130,7 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
 end
 
 -- Counters of a product: see kernels/gemm/sync.cuh.tmpl.
-local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", 1 + more + 2 * plan.scheme.n * plan.scheme.p) end
+local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", more + O.counters(plan.scheme)) end
 
 -- Forms of X -> forms of the activations
 function M.gate_up(b, x_role, act_role)

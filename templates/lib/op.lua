@@ -63,6 +63,10 @@ function M.bind_delivery(bind, direct, names)
   bind.with = direct and string.format("(%s ? 0 : 1) + 2 * has_%s + 4 * has_%s", names.no_c, names.bias, names.residual) or 0
 end
 
+-- Counters of a product per multiprocessor: an enrolment and, for each output block, a ticket per slice, at most two of them. See
+-- kernels/gemm/sync.cuh.tmpl.
+function M.counters(scheme) return 1 + 2 * scheme.n * scheme.p end
+
 -- Bytes of the memory in which a delivering product keeps sums.
 function M.sums_bytes(product)
   return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.variant.tile_m(product.tune), product.tune.tile_n, 2)

@@ -84,7 +84,7 @@ local function all_buffers(plan, y_plain)
     {name = "product", role = "workspace", type = plan.sums_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", K.bytes[plan.sums_type])},
     {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true,
-     bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", 1 + 2 * plan.scheme.n * plan.scheme.p)},
+     bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", O.counters(plan.scheme))},
   }
 end
 
