@@ -224,6 +224,13 @@ static int by_seconds(const void *a, const void *b) {
     return compare(&((const hpt_alone *)a)->seconds, &((const hpt_alone *)b)->seconds);
 }
 
+bool hpt_challenger_wins(const hpt_pair *pair) {
+    static const double margin = 1.01;
+    return pair->median_a >= pair->median_b * margin;
+}
+
+hpt_status hpt_run_call(void *call, void *stream, hpt_error *error) { return hpt_call_run(call, stream, error); }
+
 hpt_status hpt_measure_alone(hpt_alone *out, hpt_meter *m, const hpt_runnable *r, size_t count, double warm,
                              double timed, hpt_error *error) {
     hpt_status status = HPT_OK;

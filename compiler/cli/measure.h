@@ -30,6 +30,10 @@ typedef struct hpt_pair {
 /* Alternates bursts of a and b for `load` seconds, then takes the samples. */
 hpt_status hpt_measure_pair(hpt_pair *out, hpt_meter *meter, hpt_runnable a, hpt_runnable b, double load,
                             hpt_error *error);
+/* Whether b, a challenger, is faster than a by so much that it should be preferred. */
+bool hpt_challenger_wins(const hpt_pair *pair);
+/* A bound call (hpt_call) as something to run. */
+hpt_status hpt_run_call(void *call, void *stream, hpt_error *error);
 
 typedef struct hpt_alone {
     double seconds;   /* per run: median of three turns */

@@ -149,8 +149,6 @@ done:
     return status;
 }
 
-static hpt_status run_call(void *call, void *stream, hpt_error *error) { return hpt_call_run(call, stream, error); }
-
 typedef struct one_launch {
     const hpt_call *call;
     size_t record;
@@ -215,7 +213,7 @@ static hpt_status bench_variant(mlp_bench *b, field *f, hpt_variant *v, hpt_erro
     HPT_TRY(hpt_mlp_problem_run_once(&problem, again, &overflow_again, stream, error));
     const bool identical = memcmp(again, f->host, problem.bytes_c) == 0;
     hpt_mlp_compare(&check, &f->data, f->data.type_c, f->host);
-    const hpt_runnable both[] = {{hpt_mlp_control_run, &f->control}, {run_call, problem.call}};
+    const hpt_runnable both[] = {{hpt_mlp_control_run, &f->control}, {hpt_run_call, problem.call}};
     hpt_progress_say(&hpt_cli_progress, "%s: in turns ...", v->name);
     HPT_TRY(hpt_measure_pair(&pair, b->meter, both[0], both[1], b->loaded ? fmin(0.6, b->load) : b->load, error));
     b->loaded = true;

@@ -2,6 +2,7 @@
  *
  * As for one product (tune.c): every candidate is checked, then timed in turns with the incumbent, which starts as the
  * trivial scheme with the target's default plan. Weights are made once for all sizes, kernels are opened once. */
+#include "bench_report.h"
 #include "field.h"
 #include "measure.h"
 #include "mlp.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 enum { MOST_SIZES = 64, MOST_SCHEMES = 8, MOST_VARIANTS = 64 };
-static const double margin = 1.01; /* a challenger must be faster by this */
 static const char every_class[] = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,"
                                   "6144,8192,12288,16384";
 
@@ -48,10 +48,6 @@ typedef struct champion { /* the incumbent of one size */
     size_t tried;
 } champion;
 
-static hpt_status run_problem(void *user, void *stream, hpt_error *error) {
-    return hpt_call_run(((hpt_mlp_problem *)user)->call, stream, error);
-}
-
 /* A variant opened before, or opened now. */
 static hpt_variant *find_variant(tuner *t, const char *scheme, const char *plan) {
     for (size_t i = 0; i < t->variant_count; i++)
@@ -85,10 +81,11 @@ static hpt_status challenge(tuner *t, champion *c, const char *scheme, const cha
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: %s %s", t->data.shape.m, scheme, plan);
     if (hpt_mlp_problem_create(&p, v->op, &t->data, &t->copies, NULL) != HPT_OK || !is_right(t, &p, v->op)) goto done;
     c->tried++;
-    const hpt_runnable challenger = {run_problem, &p}, incumbent = {run_problem, c->variant ? &c->problem : &p};
+    const hpt_runnable challenger = {hpt_run_call, p.call};
+    const hpt_runnable incumbent = c->variant ? (hpt_runnable){hpt_run_call, c->problem.call} : challenger;
     HPT_TRY(hpt_measure_pair(&pair, t->meter, incumbent, challenger, c->variant ? t->load / 8 : t->load, error));
     if (!c->variant) c->trivial_seconds = pair.median_b; /* the first is the trivial scheme */
-    if (c->variant && pair.median_a < pair.median_b * margin) goto done;
+    if (c->variant && !hpt_challenger_wins(&pair)) goto done;
     hpt_mlp_problem_clear(&c->problem);
     c->variant = v;
     c->seconds = pair.median_b;
@@ -232,10 +229,7 @@ hpt_status hpt_mlp_command_tune(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
     HPT_TRY(make_weights(t, error));
     for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, t->size[i], error);
-    if (t->json && json_array_size(t->rows)) {
-        hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device.device, "rows", t->rows), error);
-        if (status == HPT_OK) status = printed;
-    }
+    if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
 done:
     if (t) clear(t);
     free(t);

@@ -3,6 +3,7 @@
  * Every candidate is checked against the reference first, then timed in turns with the incumbent, which starts as the
  * trivial scheme: so clocks are equal, and whatever is chosen was not slower than an ordinary product beyond the
  * spread. */
+#include "bench_report.h"
 #include "field.h"
 #include "measure.h"
 #include "mlp.h"
@@ -13,7 +14,6 @@
 hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error);
 
 enum { MOST_SIZES = 64, MOST_SCHEMES = 16, MOST_CANDIDATES = 128 };
-static const double margin = 1.01; /* a challenger must be faster by this */
 
 static const struct {
     const char *target, *plan, *settings;
@@ -45,10 +45,6 @@ typedef struct champion { /* the incumbent of one size */
     double seconds, trivial_seconds;
     size_t tried;
 } champion;
-
-static hpt_status run_problem(void *user, void *stream, hpt_error *error) {
-    return hpt_call_run(((hpt_problem *)user)->call, stream, error);
-}
 
 static bool is_right(tuner *t, const hpt_field *f, hpt_problem *p) {
     hpt_check check;
@@ -83,13 +79,13 @@ static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const cha
     if (hpt_variant_problem(&p, &v, f, &data, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
     c->tried++;
     if (!c->variant.op) {
-        hpt_runnable own = {run_problem, &p};
+        hpt_runnable own = {hpt_run_call, p.call};
         HPT_TRY(hpt_measure_pair(&pair, t->meter, own, own, t->load, error));
     } else {
-        hpt_runnable incumbent = {run_problem, &c->problem}, challenger = {run_problem, &p};
+        hpt_runnable incumbent = {hpt_run_call, c->problem.call}, challenger = {hpt_run_call, p.call};
         HPT_TRY(hpt_measure_pair(&pair, t->meter, incumbent, challenger, 0.3, error));
         if (strcmp(c->variant.name, "trivial") == 0) c->trivial_seconds = pair.median_a;
-        if (pair.median_a < pair.median_b * margin) goto done;
+        if (!hpt_challenger_wins(&pair)) goto done;
     }
     if (strcmp(scheme, "trivial") == 0 && !plan[0]) c->trivial_seconds = pair.median_b;
     dethrone(c);
@@ -217,10 +213,7 @@ hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
     HPT_TRY(hpt_variant_open(&base, t->context, &t->source, error));
     for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, base.op, &t->size[i], error);
-    if (t->json && json_array_size(t->rows)) {
-        hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device.device, "rows", t->rows), error);
-        if (status == HPT_OK) status = printed;
-    }
+    if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
 done:
     if (t) {
         hpt_variant_close(&base);
