@@ -388,6 +388,7 @@ static hpt_status emu_launch(hpt_backend_module *module, const hpt_launch *asked
     bool ok = run_all(&run, total, resident_clusters(module, &launch, shared));
     device->waited = run.waited;
     device->settled = run.settled;
+    device->triggered = run.triggered;
     HPT_FAIL_IF(!ok, HPT_NO_MEMORY, "", "Out of memory while emulating a launch.");
     if (device->finding_count > before || run.stop) {
         hpt_text text = {0};

@@ -257,7 +257,7 @@ static hpt_emu_step run_grid_wait(hpt_emu_warp *w, const hpt_emu_instruction *i,
 /* The next launch starts when all CTAs have come here or ended; if one had waited by then, so has that launch. */
 static hpt_emu_step run_launch_dependents(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask) {
     (void)i, (void)mask;
-    w->triggered = true;
+    w->triggered = w->cta->cluster->run->triggered = true;
     if (hpt_emu_grid_waited(w)) w->cta->cluster->run->settled = true;
     return HPT_EMU_NEXT;
 }

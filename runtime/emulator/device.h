@@ -45,7 +45,7 @@ struct hpt_backend_device {
     bool proxy_fenced; /* some thread of this launch executed fence.proxy.async on global memory */
     /* Launches that may still run, bits by the number of their tag: before this launch has waited, and after. */
     uint64_t running, running_waited;
-    bool waited, settled; /* of the last launch, as in hpt_emu_run */
+    bool waited, settled, triggered; /* of the last launch, as in hpt_emu_run */
     bool drained;         /* the host has waited for all launches */
 };
 

@@ -16,7 +16,8 @@ void hpt_emu_launch_begins(hpt_emu_device *device, bool overlap) {
         /* the last launch ends after those that some thread of it has waited for; this one starts when all CTAs of the
          * last one have let it, so after what one of them had waited for by then */
         waited = device->waited ? device->running_waited : device->running;
-        running = (device->settled ? device->running_waited : device->running) | hpt_emu_launch_bit(device->launches);
+        running = device->settled ? device->running_waited : device->running;
+        if (device->triggered) running |= hpt_emu_launch_bit(device->launches); /* else it had ended by then */
     }
     hpt_emu_next_launch(device);
     device->running = running & ~hpt_emu_launch_bit(device->launches);

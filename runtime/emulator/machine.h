@@ -262,7 +262,8 @@ struct hpt_emu_run {
     uint64_t seed;
     volatile bool stop;
     bool waited,
-        settled; /* some thread has executed griddepcontrol.wait; some CTA did so before it let the next launch start */
+        settled,   /* some thread has executed griddepcontrol.wait; some CTA did so before it let the next launch start */
+        triggered; /* some thread has let the next launch start before this one ends */
     uint64_t changes;                      /* in all clusters: one may spin while another works */
     struct hpt_emu_handovers *handovers;   /* between clusters; NULL: several host threads run them, not tracked */
     uint64_t cluster_count, *next_cluster; /* the first that is not launched yet; NULL: they cannot be taken over */

@@ -112,7 +112,7 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
   local operand = setmetatable({paired = paired, ranged = 4}, {__index = plan.y})
   O.append(b.scalars, {name = name .. "_scale", default = 1.0})
   overflow(b)
-  O.package(b.files, name, "forms", b.context, {operand = operand})
+  O.package(b.files, name, "forms", b.context, {operand = operand, prepares = true})
   M.param(b, "ld_" .. name, "elements from one row of the weight to the next", 1, columns)
   local given, even = {}, {}
   for _, source in ipairs(sources) do
@@ -132,6 +132,19 @@ end
 -- Counters of a product: see kernels/gemm/sync.cuh.tmpl.
 local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", more + O.counters(plan.scheme)) end
 
+-- Both products use it in turn: the second one touches it when the first has ended.
+local function parts(b)
+  if b.has_parts or not O.exchanges(b.product) then return end
+  b.has_parts = true
+  O.append(b.buffers, O.parts_buffer(b.product))
+end
+-- What the kernels of both products take besides. `follows`: a kernel of this operation's run comes before. Since kernels that prepare
+-- let nobody start early, the weight was there when that one started, and may be loaded before it has ended.
+local function bind_product(b, bind, follows)
+  if O.exchanges(b.product) then bind.parts = "parts" end
+  if b.product.variant.exchanges then bind.y_ready = follows and 1 or 0 end
+end
+
 -- Forms of X -> forms of the activations
 function M.gate_up(b, x_role, act_role)
   local plan, slots = b.plan, #b.plan.x.slots
@@ -145,6 +158,7 @@ function M.gate_up(b, x_role, act_role)
   M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
   M.buffer(b, "sums", "workspace", b.settings.sums, b.fused.variant.sums_bytes(b.fused))
   M.buffer(b, "sync_gate_up", "workspace", "u32", sync_bytes(plan, 1), 0, true)
+  parts(b)
   M.cut(b)
   overflow(b)
   local bind = {
@@ -158,6 +172,7 @@ function M.gate_up(b, x_role, act_role)
       bind[name] = name
     end
   end
+  bind_product(b, bind, not x_role)
   -- the rule about n counts whole columns of the product, of which the last tiles may be padding
   bind.n = "block_n * " .. plan.scheme.p
   O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
@@ -186,6 +201,7 @@ function M.down(b, act_role)
   M.buffer(b, "product", "workspace", plan.sums_type, string.format("direct ? 0 : %d * m * ldt", K.bytes[plan.sums_type]), "direct")
   if b.product.deliver then M.buffer(b, "down_sums", "workspace", plan.sums_type, O.sums_bytes(b.product)) end
   M.buffer(b, "sync", "workspace", "u32", sync_bytes(plan, 0), 0, true)
+  parts(b)
   M.rule(b, "ldc >= hidden", "c: ldc is smaller than a row")
   M.rule(b, "!has_add || ld_add >= hidden", "add: ld_add is smaller than a row")
   M.rule(b, string.format("align_c %% %d == 0", element), "c must be aligned to its elements")
@@ -196,6 +212,7 @@ function M.down(b, act_role)
       ldc = direct and "ldc" or "ldt", stride_c = 0, cut = "cut",
     }
     if b.product.deliver then O.bind_delivery(bind, direct, names) end
+    bind_product(b, bind, not act_role)
     if b.product.deliver and b.product.ranged then bind.overflow = "overflow" end
     O.append(b.steps, {package = "gemm", phase = "run", when = direct and "direct" or "!direct", bind = bind})
   end

@@ -69,7 +69,15 @@ function M.counters(scheme) return 1 + 2 * scheme.n * scheme.p end
 
 -- Bytes of the memory in which a delivering product keeps sums.
 function M.sums_bytes(product)
-  return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.variant.tile_m(product.tune), product.tune.tile_n, 2)
+  local tiles = P.sums_tiles(false, M.exchanges(product))
+  return P.sums_bytes(product.plan.scheme, product.plan.sums_type, product.variant.tile_m(product.tune), product.tune.tile_n, tiles)
+end
+
+-- Whether a product puts shared tiles together from parts, and the workspace in which it does so.
+function M.exchanges(product) return product.variant.exchanges and product.variant.exchanges(product) or false end
+function M.parts_buffer(product)
+  return {name = "parts", role = "workspace", type = "f32", optional = "!cut", zero = false,
+          bytes = string.format("cut ? %s : 0", P.parts_bytes(product.variant.tile_m(product.tune), product.tune.tile_n))}
 end
 
 function M.scheme(plan)

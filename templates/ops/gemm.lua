@@ -89,7 +89,7 @@ local function all_buffers(plan, y_plain)
 end
 
 -- The product's step, once for each way its operands and its result can lie.
-local function product_steps(plan, x_plain, y_plain, beside, early, deliver)
+local function product_steps(plan, x_plain, y_plain, beside, early, deliver, exchanges)
   local steps = {}
   for _, x_in_place in ipairs(x_plain and {true, false} or {false}) do
     for _, y_in_place in ipairs(y_plain and {true, false} or {false}) do
@@ -103,6 +103,7 @@ local function product_steps(plan, x_plain, y_plain, beside, early, deliver)
           bind.x, bind.ldx, bind.beside_row = "x", "ldx", x_plain and not x_in_place and "block_m" or "beside_row"
         end
         if early then bind.early = "early" end
+        if exchanges then bind.parts = "parts" end
         if deliver then O.bind_delivery(bind, direct, NAMES) end
         local when = {direct and "direct" or "!direct"}
         -- a map that is not used must still be a valid one, so it is made of a buffer that there is
@@ -167,7 +168,7 @@ return function(context)
   local early = beside and variant.starts_early
   if early then O.append(let, {"early", "beside && " .. step_x.when}) end
   local steps = {forms_step(plan.y, "forms_y", "prepare", "y_forms", "block_n"), step_x}
-  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early, own.deliver)) do O.append(steps, step) end
+  for _, step in ipairs(product_steps(plan, x_plain, y_plain, beside, early, own.deliver, O.exchanges(own))) do O.append(steps, step) end
   O.append(steps, {
     package = "finish", phase = "run", when = "!direct",
     bind = {t = "product", c = "c", bias = "bias", residual = "residual", m = "m", n = "n", batch = "batch", ldt = "ldt",
@@ -177,6 +178,7 @@ return function(context)
   })
 
   local buffers = all_buffers(plan, y_plain)
+  if O.exchanges(own) then O.append(buffers, O.parts_buffer(own)) end
   if own.deliver then
     O.append(buffers, {name = "sums", role = "workspace", type = plan.sums_type, optional = 0, zero = false,
                        bytes = O.sums_bytes(own)})

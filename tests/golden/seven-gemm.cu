@@ -292,6 +292,7 @@ __device__ __forceinline__ void place(Work &work, const Problem &p, int tile, in
     work.col = col * TILE_N;
     work.batch = tile / per_matrix;
 }
+
 constexpr int PRODUCT = 24, LENGTHS = 8; // units of length of a product: 2, 3, 4, 6 and 8 parts are equal
 __constant__ u8 item_lengths[LENGTHS] = {96, 48, 24, 12, 8, 6, 4, 3};
 __device__ __forceinline__ int parts_of(int chain, int unit) { return (PRODUCT * chains[chain].steps + unit - 1) / unit; }
@@ -383,7 +384,9 @@ __device__ __forceinline__ void await_value(const u32 *counter, u32 value) {
 __device__ __forceinline__ void proxies_meet() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 // Every cluster enrols when it starts. The first that comes to the cut wave closes the list: its upper half then holds how
-// many there are, plus one. Those who come later have higher numbers and do not share in it.
+// many there are, plus one. Those who come later have higher numbers and do not share in it. Clusters start within microseconds of
+// one another, so it looks a while whether all are there; not for ever, as something else may hold their place.
+constexpr int PATIENCE = 64; // looks, of half a microsecond
 __device__ __forceinline__ void enrol(Sync *sync, int cluster) {
     add_release(&enrolments(sync)[cluster], (count_up(&sync->enrolled) & 0xffff) + 1);
 }
@@ -391,6 +394,7 @@ __device__ __forceinline__ void close_list(Sync *sync, Deal &deal) {
     u32 number, list = read_acquire(&sync->enrolled);
     while ((number = read_acquire(&enrolments(sync)[deal.cluster])) == 0);
     list = read_acquire(&sync->enrolled);
+    for (int look = 0; look < PATIENCE && (int)list < deal.clusters; look++) list = read_acquire(&sync->enrolled); // closed lists are large numbers
     while (!(list >> 16)) {
         const u32 closed = list | (list + 1) << 16, seen = atomicCAS(&sync->enrolled, list, closed);
         list = seen == list ? closed : seen;
@@ -599,6 +603,14 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
     barrier_arrive(staged + 24);
 }
 
+// One k-block of an operand. What the CTAs of a cluster share, each brings its part of to all of them.
+__device__ __forceinline__ void load_a(u32 ring_a, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
+    tma_load(ring_a + slot * A_BYTES, map, x, y, z, full + 8 * slot);
+}
+__device__ __forceinline__ void load_b(u32 ring_b, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
+    tma_load_multicast(ring_b + slot * B_BYTES + rank * (B_BYTES / CLUSTER), map, x, y, z, full + 8 * slot, (1 << CLUSTER) - 1);
+}
+
 // ---- the kernel -------------------------------------------------------------------------------------------------------
 extern "C" __global__ void __launch_bounds__(384, 1)
 heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, 
@@ -613,6 +625,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 joined = granted + 16 * BOXES; // the cut wave may begin
     const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
     const int rank = (int)cluster_rank();
+    __shared__ Deal deal; // in shared memory, to keep registers free
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(full + 8 * i, 1);
@@ -625,12 +638,13 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
         }
         barrier_init(joined, 1);
         barrier_init_publish();
-    }
+    } else if (threadIdx.x == 32) {
+        tma_prefetch(&map_a);
+        tma_prefetch(&map_b);
+        tma_prefetch(&map_c);
+    } else if (threadIdx.x == 64) deal = deal_work(p, cut_mode != 0);
     cluster_sync();
     allow_next_kernel();
-    __shared__ Deal deal; // in shared memory, to keep registers free
-    if (threadIdx.x == 0) deal = deal_work(p, cut_mode != 0);
-    __syncthreads();
     const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
     const bool makes_forms = beside_row < block_m;
     const int first_ready = beside_row / TILE_M, last_ready = block_m / TILE_M;
@@ -673,10 +687,11 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     for (int k = work.first_k; k < work.last_k; k++, a_x += TILE_K, b_x += TILE_K) {
                         const u32 ready = full + 8 * slot;
                         barrier_wait(empty + 8 * slot, parity);
-                        barrier_expect(ready, A_BYTES + B_BYTES);
-                        tma_load(ring_a + slot * A_BYTES, from_a, a_x, a_y, batch_a, ready);
-                        // each CTA brings its share of B to all of the cluster
-                        tma_load_multicast(ring_b + slot * B_BYTES + rank * (B_BYTES / CLUSTER), from_b, b_x, b_y, batch_b, ready, (1 << CLUSTER) - 1);
+                        {
+                            barrier_expect(ready, A_BYTES + B_BYTES);
+                            load_b(ring_b, slot, from_b, b_x, b_y, batch_b, full, rank);
+                        }
+                        load_a(ring_a, slot, from_a, a_x, a_y, batch_a, full, rank);
                         if (++slot == STAGES) {
                             slot = 0;
                             parity ^= 1;

@@ -222,7 +222,6 @@ __constant__ Target targets[1] = {
 
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
-constexpr int SLICES = 2; // a tile is written consumer by consumer
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
 constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 1; // boxes in the staging buffer; times it is filled per consumer
@@ -238,34 +237,29 @@ struct Problem {
 };
 
 // ---- who does what ----------------------------------------------------------------------------------------------------
-// Cluster c of G does tiles c, c + G, ... whole. The last wave is seldom full; where that pays, it is cut: the chains of its
-// tiles are cut along K into items of about equal length, which are dealt to all clusters in turn. All writes of items are
-// adds, onto outputs that were cleared before. So that results do not depend on who is faster, the adds to one place come in
-// the order of items: a ticket per output tile counts them. An item waits only for items with a lower number, and the cut
-// wave is shared by clusters that had started by then, so nobody waits for a CTA that is not there.
-struct Chain { u16 first_step, steps; };
-__constant__ Chain chains[1] = { // longest first
-    {0, 1},
-};
-constexpr int CHAINS = 1;
-constexpr int MOST_PARTS = 4; // of a chain; each part's writes round the output once more
-__constant__ u16 writes_of[CHAINS][BLOCKS] = { // writes of a chain to an output block
-    {1},
-};
+// Cluster c of G does tiles c, c + G, ... whole. What is left is seldom a full wave. Where that pays, the last tiles are laid end
+// to end along K and cut into runs of equal length, one for each cluster: everybody is done at the same time. A tile that several
+// clusters multiply is put together by the one that finishes last, see below; nobody waits for anybody.
+// A row of tiles of the raster, whose tiles share columns of Y, stays together: its R tiles lie side by side, not end to end, and R
+// clusters do the same run, each for one of them. So the columns are read from memory once.
+constexpr int LEAST_RUN = 8;                            // k-blocks
+constexpr int WORTH = 8 + TILE_M * TILE_N / 2048;       // k-blocks that must be saved: what putting together costs
+constexpr int MOST_SHARERS = TILE_M * TILE_N >= 32768 ? 4 : TILE_M * TILE_N >= 16384 ? 8 : 16; // of a tile, each with all its accumulators
 struct Deal {
-    int cluster, clusters; // this one, how many there are
-    int whole;             // tiles that this cluster does whole
-    int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are cut
-    int unit;              // length of an item, in 24ths of a product (PRODUCT)
-    int items;             // of the cut wave
-    int id, sharers;       // which of the sharers this cluster is; set when it comes to the cut wave
+    int cluster, clusters;    // this one, how many there are
+    int whole;                // tiles that this cluster does whole
+    int first_cut, cut;       // tiles first_cut .. first_cut + cut - 1 are shared
+    int abreast;              // R
+    int runs, run;            // how many runs there are, this cluster's
+    int first, last;          // where it begins and ends, in k-blocks of the tiles that lie end to end
+    int first_sharer[2], last_sharer[2]; // the runs that share its first and its last tile, see shared_tile
 };
 struct Work {
-    int row, col, batch;       // where this CTA's tile starts inside each block
+    int row, col, batch;      // where this CTA's tile starts inside each block
     int first_step, last_step;
-    int first_k, last_k;       // k-blocks of each product
-    bool cut;
-    int cut_tile, chain, part; // of the cut wave
+    int first_k, last_k;      // k-blocks of each product
+    bool cut;                 // others have the rest of this tile
+    int cut_tile;
 };
 
 // Cluster tiles are walked in groups of GROUP rows, column by column, so that those in flight form a compact area that shares
@@ -278,79 +272,78 @@ __device__ __forceinline__ void place(Work &work, const Problem &p, int tile, in
     work.col = col * TILE_N;
     work.batch = tile / per_matrix;
 }
-constexpr int PRODUCT = 24, LENGTHS = 8; // units of length of a product: 2, 3, 4, 6 and 8 parts are equal
-__constant__ u8 item_lengths[LENGTHS] = {96, 48, 24, 12, 8, 6, 4, 3};
-__device__ __forceinline__ int parts_of(int chain, int unit) { return (PRODUCT * chains[chain].steps + unit - 1) / unit; }
+
+// Runs are equally long, but for a k-block. One that would begin just beside a tile's edge begins there.
+constexpr int BESIDE = LEAST_RUN / 2;
+struct Runs { int length, longer; }; // the first `longer` of them have a k-block more
+__device__ __forceinline__ int run_begin(const Problem &p, Runs runs, int run) {
+    const int at = run * runs.length + min(run, runs.longer), in_tile = at % p.k_tiles;
+    if (in_tile < BESIDE) return at - in_tile;
+    return p.k_tiles - in_tile < BESIDE ? at + p.k_tiles - in_tile : at;
+}
+// Which run would hold this k-block if none was moved to an edge.
+__device__ __forceinline__ int run_of(Runs runs, int at) {
+    const int longer = runs.longer * (runs.length + 1);
+    return at < longer ? at / (runs.length + 1) : runs.longer + (at - longer) / runs.length;
+}
+// The cluster that does a run of the tiles in this cluster's row.
+__device__ __forceinline__ int cluster_of(const Deal &deal, int run) { return run * deal.abreast + deal.cluster % deal.abreast; }
 
 __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
-    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0};
+    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 1, 0, 0, 0, 0, {0, 0}, {0, 0}};
     const int tail = p.tiles % deal.clusters;
-    int best = PRODUCT * STEPS; // what the busiest cluster multiplies in the last wave
-    for (int i = 0; may_cut && tail > 0 && i < LENGTHS; i++) {
-        const int unit = item_lengths[i];
-        int items = 0, longest = 0, most_parts = 0;
-        for (int c = 0; c < CHAINS; c++) {
-            const int parts = parts_of(c, unit);
-            items += parts;
-            most_parts = max(most_parts, parts);
-            longest = max(longest, (PRODUCT * chains[c].steps + parts - 1) / parts);
-        }
-        if (most_parts > MOST_PARTS || p.k_tiles < 8 * most_parts) break; // or the parts would be too short for their writes
-        const int load = (tail * items + deal.clusters - 1) / deal.clusters * longest;
-        // less than 16 k-blocks or a sixteenth of the wave to gain: items wait for one another's adds
-        if ((best - load) * p.k_tiles < PRODUCT * 16 || 16 * (best - load) < best) continue;
-        best = load;
-        deal.unit = unit;
-        deal.items = tail * items;
+    int end_to_end = 0; // tiles
+    if (may_cut && tail) {
+        deal.abreast = min(min(GROUP, p.tiles_m), deal.clusters);
+        int waves = p.tiles / deal.clusters; // of whole tiles
+        if (waves && tail * MOST_SHARERS < deal.clusters) waves--; // few tiles would have many sharers each, more have two
+        while (waves * deal.clusters % deal.abreast) waves--;      // rows stay together
+        deal.cut = p.tiles - waves * deal.clusters;
+        end_to_end = (deal.cut + deal.abreast - 1) / deal.abreast;
+        deal.runs = min(min(deal.clusters / deal.abreast, end_to_end * MOST_SHARERS), end_to_end * p.k_tiles / LEAST_RUN);
+        const int whole = (deal.cut + deal.clusters - 1) / deal.clusters * p.k_tiles; // the longest work if nothing is shared
+        if (!deal.runs || whole - (end_to_end * p.k_tiles + deal.runs - 1) / deal.runs < WORTH) deal.cut = deal.runs = 0;
     }
-    deal.cut = deal.unit ? tail : 0;
     deal.first_cut = p.tiles - deal.cut;
     deal.whole = deal.cluster < deal.first_cut ? (deal.first_cut - deal.cluster + deal.clusters - 1) / deal.clusters : 0;
+    deal.run = deal.cluster / deal.abreast;
+    if (deal.run < deal.runs) {
+        const int total = end_to_end * p.k_tiles;
+        const Runs runs = {total / deal.runs, total % deal.runs};
+        deal.first = run_begin(p, runs, deal.run);
+        deal.last = run_begin(p, runs, deal.run + 1);
+        for (int i = 0; i < 2; i++) {
+            const int tile = (i ? deal.last - 1 : deal.first) / p.k_tiles;
+            deal.first_sharer[i] = run_of(runs, tile * p.k_tiles + BESIDE - 1);
+            deal.last_sharer[i] = max(deal.first_sharer[i], run_of(runs, (tile + 1) * p.k_tiles - BESIDE));
+        }
+    }
     return deal;
 }
-// The item-th piece of this cluster's work; false if there is none. From item deal.whole on, id and sharers must be known.
+// The item-th piece of this cluster's work; false if there is none.
 __device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal &deal, int item, int rank) {
-    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
+    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0};
     int tile = deal.cluster + item * deal.clusters;
     if (item >= deal.whole) {
-        const int number = deal.id + (item - deal.whole) * deal.sharers;
-        if (!deal.cut || deal.id >= deal.sharers || number >= deal.items) return false;
-        work.cut_tile = number % deal.cut;
-        work.part = number / deal.cut;
-        while (work.part >= parts_of(work.chain, deal.unit)) work.part -= parts_of(work.chain++, deal.unit);
-        const Chain chain = chains[work.chain];
-        const int parts = parts_of(work.chain, deal.unit);
+        if (deal.first == deal.last) return false;
+        const int number = deal.first / p.k_tiles + item - deal.whole, begin = number * p.k_tiles;
+        work.cut_tile = number * deal.abreast + deal.cluster % deal.abreast;
+        if (begin >= deal.last || work.cut_tile >= deal.cut) return false; // the last row may be short
         tile = deal.first_cut + work.cut_tile;
-        work.first_step = chain.first_step;
-        work.last_step = chain.first_step + chain.steps;
-        work.first_k = work.part * p.k_tiles / parts;
-        work.last_k = (work.part + 1) * p.k_tiles / parts;
-        work.cut = true;
+        work.first_k = max(deal.first - begin, 0);
+        work.last_k = min(deal.last - begin, p.k_tiles);
+        work.cut = work.last_k - work.first_k < p.k_tiles;
     }
     place(work, p, tile, rank);
     return true;
 }
-// How many adds to an output block come before those of this item, and how many there are in all.
-__device__ __forceinline__ int adds_before(const Deal &deal, const Work &work, int block) {
-    int count = work.part * writes_of[work.chain][block];
-    for (int c = 0; c < work.chain; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
-    return count;
-}
-__device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
-    int count = 0;
-    for (int c = 0; c < CHAINS; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
-    return count;
-}
+// A run shares at most two tiles with others: 0 is the one that it does not begin, 1 the one that it begins and does not end.
+__device__ __forceinline__ int shared_tile(const Work &work) { return work.first_k == 0; }
 
 // ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
-// Whoever is there takes the next piece of clearing (or the next rows of forms), so nobody waits for a CTA that has not
-// started. Behind the struct: an enrolment number per cluster, tickets per CTA's output tile of the cut wave (one for each of the
-// SLICES in which it is written, so that the slices of several items follow one another closely), and a count of
-// finished forms per tile of rows (or, where sums stay with their CTA, of items per cut tile).
-struct alignas(64) Sync { u32 claimed, cleared, left, enrolled, taken; };
-__device__ __forceinline__ u32 *enrolments(Sync *sync) { return (u32 *)(sync + 1); }
-__device__ __forceinline__ u32 *tickets(Sync *sync) { return enrolments(sync) + gridDim.x; }
-__device__ __forceinline__ u32 *forms_ready(Sync *sync) { return tickets(sync) + gridDim.x * BLOCKS * SLICES; }
+// Behind the struct: for each CTA's tile that is shared, how many have left their part of it.
+struct alignas(64) Sync { u32 left, taken; };
+__device__ __forceinline__ u32 *arrivals(Sync *sync) { return (u32 *)(sync + 1); }
 
 __device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
@@ -368,59 +361,61 @@ __device__ __forceinline__ void await_value(const u32 *counter, u32 value) {
 // the two have met at a counter; on either side of it.
 __device__ __forceinline__ void proxies_meet() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
-// Every cluster enrols when it starts. The first that comes to the cut wave closes the list: its upper half then holds how
-// many there are, plus one. Those who come later have higher numbers and do not share in it.
-__device__ __forceinline__ void enrol(Sync *sync, int cluster) {
-    add_release(&enrolments(sync)[cluster], (count_up(&sync->enrolled) & 0xffff) + 1);
-}
-__device__ __forceinline__ void close_list(Sync *sync, Deal &deal) {
-    u32 number, list = read_acquire(&sync->enrolled);
-    while ((number = read_acquire(&enrolments(sync)[deal.cluster])) == 0);
-    list = read_acquire(&sync->enrolled);
-    while (!(list >> 16)) {
-        const u32 closed = list | (list + 1) << 16, seen = atomicCAS(&sync->enrolled, list, closed);
-        list = seen == list ? closed : seen;
-    }
-    deal.id = (int)number - 1;
-    deal.sharers = (int)(list >> 16) - 1;
-}
-// Called once by every user of the counters when it is done with them; the last one leaves them as they were. Tickets are
-// zero again by themselves.
-__device__ __forceinline__ void leave(Sync *sync, u32 users, int first_ready, int last_ready) {
-    __threadfence();
-    if (count_up(&sync->left) != users - 1) return;
-    for (u32 i = 0; i < gridDim.x; i++) enrolments(sync)[i] = 0;
-    for (int i = first_ready; i < last_ready; i++) forms_ready(sync)[i] = 0;
-    *sync = {};
-}
 
-// The writer's warp clears output tiles of the last wave with bulk stores from a box of zeros, before the box is needed.
-__device__ __forceinline__ void clear_outputs(const Problem &p, const Deal &deal, int pieces, u32 box, const TensorMap *map_c, Sync *sync) {
-    const int lane = threadIdx.x & 31;
-    for (int i = lane * 16; i < BOX_BYTES; i += 32 * 16)
-        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(box + i), "r"(0) : "memory");
-    shared_writes_to_tma();
-    __syncwarp();
-    if (lane) return;
-    u32 done = 0;
-    for (int piece; (piece = (int)count_up(&sync->claimed)) < pieces; done++) {
-        const int tile = piece / (CLUSTER * BLOCKS), block = piece / CLUSTER % BLOCKS;
-        Work work;
-        place(work, p, deal.first_cut + tile, piece % CLUSTER);
-        const int x0 = block % BLOCKS_N * p.block_n + work.col, y0 = block / BLOCKS_N * p.block_m + work.row;
-        for (int y = y0; y < min(y0 + TILE_M, p.m); y += BOX_ROWS)
-            for (int x = x0; x < min(x0 + TILE_N, p.n); x += BOX_COLUMNS) tma_store(map_c, x, y, work.batch, box);
-        tma_commit();
-    }
-    tma_wait_written();
-    proxies_meet();
-    add_release(&sync->cleared, done);
+// ---- tiles that several CTAs multiply ---------------------------------------------------------------------------------
+// Each of them leaves its accumulators in memory, in L2, and the last to come adds up all of them in the order of k: results are
+// the same bit by bit whoever comes last. It goes on as if it had multiplied the whole tile.
+constexpr int CONSUMER_THREADS = 256;
+__device__ __forceinline__ void consumers_meet() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+// One more has come: how many were there before. What each side wrote before is seen by the other side after.
+__device__ __forceinline__ u32 come(u32 *count) {
+    u32 before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+    return before;
 }
-
-template <typename Action> __device__ __forceinline__ void for_targets(int step, const Action &action) {
-    for (int f = steps[step].first_fill; f < steps[step].first_fill + steps[step].fills; f++)
-        for (int t = fills[f].first_target; t < fills[f].first_target + fills[f].targets; t++)
-            action(targets[t], targets[t].row * BLOCKS_N + targets[t].col);
+// Parts lie by cluster and shared tile; a thread's four accumulators are neighbours, and so are threads.
+__device__ __forceinline__ float4 *part(float4 *parts, int cluster, int shared, int rank) {
+    return parts + (i64)((2 * cluster + shared) * CLUSTER + rank) * (CONSUMER_THREADS * REGISTERS / 4) + (threadIdx.x - 128);
+}
+// True for the last to come, whose accumulators are then the tile's. `last_to_come`: [4 shared_tile], in shared memory. Everything that
+// decides is read from shared memory, so that the compiler sees that all lanes do the same and keeps the product's loop in uniform registers.
+__device__ __forceinline__ bool put_together(float (&acc)[REGISTERS], float4 *parts, u32 *arrived, u32 *last_to_come, const Deal &deal, const Work &work, int rank) {
+    const int shared = shared_tile(work), others = deal.last_sharer[shared] - deal.first_sharer[shared];
+    // counted where the cluster is that begins the tile
+    u32 *const count = arrived + cluster_of(deal, deal.first_sharer[shared]) * CLUSTER + rank, *const is_last = last_to_come + 4 * shared;
+    // The sum may start with what is in registers: it is the first part, or there are but two.
+    const bool starts = shared == 1 || others == 1;
+    if (threadIdx.x == 128) *is_last = starts && read_acquire(count) == (u32)others;
+    consumers_meet();
+    if (!*is_last) {
+        float4 *const own = part(parts, deal.cluster, shared, rank);
+#pragma unroll
+        for (int i = 0; i < REGISTERS / 4; i++)
+            own[i * CONSUMER_THREADS] = make_float4(acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]);
+        consumers_meet();
+        if (threadIdx.x == 128) *is_last = come(count) == (u32)others;
+        consumers_meet();
+        if (!*is_last) return false;
+    }
+    if (threadIdx.x == 128) *count = 0; // as it was
+    if (!starts) {
+#pragma unroll
+        for (int i = 0; i < REGISTERS; i++) acc[i] = -0.0f; // changes nothing that is added to it
+    }
+#pragma unroll 1
+    for (int run = deal.first_sharer[shared]; run <= deal.last_sharer[shared]; run++) {
+        if (starts && run == deal.run) continue;
+        const float4 *const from = part(parts, cluster_of(deal, run), run == deal.first_sharer[shared], rank);
+#pragma unroll
+        for (int i = 0; i < REGISTERS / 4; i++) {
+            const float4 v = __ldcg(from + i * CONSUMER_THREADS); // what others wrote lies in L2
+            acc[4 * i] += v.x;
+            acc[4 * i + 1] += v.y;
+            acc[4 * i + 2] += v.z;
+            acc[4 * i + 3] += v.w;
+        }
+    }
+    return true;
 }
 
 // ---- staging: one box of this warpgroup's accumulators ----------------------------------------------------------------
@@ -458,20 +453,30 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
     barrier_arrive(staged + 24);
 }
 
+// One k-block of an operand. What the CTAs of a cluster share, each brings its part of to all of them.
+__device__ __forceinline__ void load_a(u32 ring_a, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
+    tma_load(ring_a + slot * A_BYTES, map, x, y, z, full + 8 * slot);
+}
+__device__ __forceinline__ void load_b(u32 ring_b, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
+    tma_load_multicast(ring_b + slot * B_BYTES + rank * (B_BYTES / CLUSTER), map, x, y, z, full + 8 * slot, (1 << CLUSTER) - 1);
+}
+
 // ---- the kernel -------------------------------------------------------------------------------------------------------
 extern "C" __global__ void __launch_bounds__(384, 1)
 heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_x, const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_y, 
     const __grid_constant__ TensorMap map_c, int m, int n, int block_m, int block_n, int block_k, int tiles_m, int tiles_n,
-    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, int x_in_place, int y_in_place) {
+    int batch, int x_batched, int y_batched, int cut_mode, Sync *sync, float4 *parts, int x_in_place, int y_in_place) {
     const Problem p = {m, n, block_m, block_n, block_k, block_k / TILE_K, tiles_m, tiles_n, tiles_m * tiles_n * batch, x_batched, y_batched};
     extern __shared__ u8 memory[];
     const u32 ring_a = (shared_address(memory) + 1023) & ~1023u, ring_b = ring_a + STAGES * A_BYTES; // the swizzle wants 1024
     const u32 staging = ring_b + STAGES * B_BYTES;
     const u32 full = staging + BOXES * BOX_BYTES, empty = full + 8 * STAGES; // barriers of the ring
     const u32 staged = empty + 8 * STAGES, granted = staged + 8 * BOXES;     // of the boxes; grants to consumer 0, then to 1
-    const u32 joined = granted + 16 * BOXES; // the cut wave may begin
+    const u32 decided = granted + 16 * BOXES; // for each of two shared tiles: whether this CTA is the last to come
+    __shared__ alignas(16) u32 last_to_come[8]; // [4 shared_tile]; 16 bytes each, as race checkers see them
     const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
     const int rank = (int)cluster_rank();
+    __shared__ Deal deal; // in shared memory, to keep registers free
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(full + 8 * i, 1);
@@ -482,17 +487,16 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             barrier_init(granted + 8 * i, 1);
             barrier_init(granted + 8 * (BOXES + i), 1);
         }
-        barrier_init(joined, 1);
+        barrier_init(decided, 1);
+        barrier_init(decided + 8, 1);
         barrier_init_publish();
-    }
+    } else if (threadIdx.x == 32) {
+        tma_prefetch(&map_a);
+        tma_prefetch(&map_b);
+        tma_prefetch(&map_c);
+    } else if (threadIdx.x == 64) deal = deal_work(p, cut_mode != 0);
     cluster_sync();
     allow_next_kernel();
-    __shared__ Deal deal; // in shared memory, to keep registers free
-    if (threadIdx.x == 0) deal = deal_work(p, cut_mode != 0);
-    __syncthreads();
-    const int pieces = deal.cut * CLUSTER * BLOCKS; // tiles of output to be cleared
-    constexpr int first_ready = 0, last_ready = 0;
-    const u32 users = gridDim.x * 2; // of the counters: producer and writer
 
     if (role == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 72;");
@@ -501,10 +505,6 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             int slot = 0;
             u32 parity = 1; // the ring starts empty
             for (int item = 0;; item++) {
-                if (item == deal.whole && pieces) { // the cut wave begins
-                    close_list(sync, deal);
-                    barrier_arrive(joined);
-                }
                 Work work;
                 if (!work_at(work, p, deal, item, rank)) break;
                 const int batch_a = p.x_batched ? work.batch : 0, batch_b = p.y_batched ? work.batch : 0;
@@ -528,10 +528,11 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     for (int k = work.first_k; k < work.last_k; k++, a_x += TILE_K, b_x += TILE_K) {
                         const u32 ready = full + 8 * slot;
                         barrier_wait(empty + 8 * slot, parity);
-                        barrier_expect(ready, A_BYTES + B_BYTES);
-                        tma_load(ring_a + slot * A_BYTES, from_a, a_x, a_y, batch_a, ready);
-                        // each CTA brings its share of B to all of the cluster
-                        tma_load_multicast(ring_b + slot * B_BYTES + rank * (B_BYTES / CLUSTER), from_b, b_x, b_y, batch_b, ready, (1 << CLUSTER) - 1);
+                        {
+                            barrier_expect(ready, A_BYTES + B_BYTES);
+                            load_b(ring_b, slot, from_b, b_x, b_y, batch_b, full, rank);
+                        }
+                        load_a(ring_a, slot, from_a, a_x, a_y, batch_a, full, rank);
                         if (++slot == STAGES) {
                             slot = 0;
                             parity ^= 1;
@@ -539,37 +540,23 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     }
                 }
             }
-            if (pieces) leave(sync, users, first_ready, last_ready);
         } else if (thread >= 32 && thread < 64) { // ---- writer
-            if (pieces) {
-                if (thread == 32 && rank == 0) enrol(sync, deal.cluster);
-                clear_outputs(p, deal, pieces, staging, &map_c, sync);
-            }
             if (thread != 32) goto done;
             u32 parity = 0;
             for (int box = 0; box < BOXES; box++) barrier_arrive(granted + 8 * box); // consumer 0 has the first turn
             for (int item = 0;; item++) {
-                if (item == deal.whole && pieces) { // the cut wave begins
-                    barrier_wait(joined, 0);
-                    await_value(&sync->cleared, pieces);
-                    proxies_meet();
-                }
                 Work work;
                 if (!work_at(work, p, deal, item, rank)) break;
-                const bool ordered = work.cut && cut_mode == 1;
-                u32 *const own_tickets = tickets(sync) + (work.cut_tile * CLUSTER + rank) * (BLOCKS * SLICES);
+                if (work.cut) {
+                    barrier_wait(decided + 8 * shared_tile(work), 0);
+                    if (!last_to_come[4 * shared_tile(work)]) work.last_step = work.first_step; // nothing to send
+                }
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const int fill_count = steps[s].fills;
                     // A store must be complete, not only read, before something is added to the same block: whatever
                     // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
                     if (fill_count) tma_wait_written();
                     for (int consumer = 0; consumer < 2; consumer++) {
-                        if (ordered && fill_count) { // everything that comes before this step's adds has been added
-                            for_targets(s, [&](const Target &target, int block) {
-                                await_value(&own_tickets[SLICES * block + consumer], adds_before(deal, work, block) + target.index);
-                            });
-                            proxies_meet();
-                        }
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
                             for (int round = 0; round < ROUNDS; round++) {
@@ -580,7 +567,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                         const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
                                         const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
                                         if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add || work.cut) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
+                                        if (target.add) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
                                         else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
                                     }
                                     tma_commit();
@@ -599,19 +586,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                                 barrier_arrive(next + 24);
                             }
                         }
-                        if (ordered && fill_count) {
-                            tma_wait_written();
-                            proxies_meet();
-                            for_targets(s, [&](const Target &target, int block) {
-                                const int count = adds_before(deal, work, block) + target.index + 1;
-                                add_release(&own_tickets[SLICES * block + consumer], count == adds_in_all(deal, block) ? (u32)(1 - count) : 1u);
-                            });
-                        }
                     }
                 }
             }
             tma_wait_written();
-            if (pieces) leave(sync, users, first_ready, last_ready);
         }
     } else { // ---- consumers
         asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
@@ -622,7 +600,6 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
         u32 parity = 0, grant_parity = 0;
         int item = 0;
         for (;; item++) {
-            if (item == deal.whole && pieces) barrier_wait(joined, 0);
             Work work;
             if (!work_at(work, p, deal, item, rank)) break;
             for (int s = work.first_step; s < work.last_step; s++) {
@@ -648,6 +625,11 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 const int fill_count = steps[s].fills;
                 if (!fill_count) continue;
                 wgmma_finish(acc);
+                if (work.cut) {
+                    const bool sends = put_together(acc, parts, arrivals(sync), last_to_come, deal, work, rank);
+                    if (threadIdx.x == 128) barrier_arrive(decided + 8 * shared_tile(work));
+                    if (!sends) continue;
+                }
                 for (int f = 0; f < fill_count; f++) {
                     const u32 flip = fills[steps[s].first_fill + f].flip;
                     stage_round<0>(acc, staging, grant, staged, grant_parity, thread, flip);

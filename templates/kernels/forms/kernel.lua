@@ -51,7 +51,7 @@ local function make(context)
             how = s.written_out and "written out" or s.staged and "table, blocks in shared memory" or "table, blocks read again"},
   })
   local text = K.source("kernels/forms/forms.cu.tmpl", {
-    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, shape = s,
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, shape = s, prepares = context.prepares or false,
   })
   return {text = text, manifest = manifest}
 end

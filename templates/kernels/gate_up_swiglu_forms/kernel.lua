@@ -64,7 +64,8 @@ local function variant(gemm, workers)
     activation = function(settings) return activations[settings.activation] end,
     -- bytes of the CTAs' memories for sums
     sums_bytes = function(context)
-      return P.sums_bytes(context.plan.scheme, context.settings.sums, gemm.tile_m(context.tune), context.tune.tile_n, 3)
+      return P.sums_bytes(context.plan.scheme, context.settings.sums, gemm.tile_m(context.tune), context.tune.tile_n,
+                          P.sums_tiles(true, gemm.exchanges and gemm.exchanges(context)))
     end,
   }
 end

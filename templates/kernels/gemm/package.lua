@@ -6,7 +6,7 @@ local M = {}
 function M.finish(context, g)
   local plan = context.plan
   if g.shared > context.target.shared_bytes then
-    refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.cluster_m,
+    refuse(string.format("%d stages of a %d x %d tile need %d bytes of shared memory, %s has %d.", g.stages, g.tile_m,
                          g.tile_n, g.shared, context.target.name, context.target.shared_bytes), "--plan")
   end
   local table_bytes = #plan.steps * 24 + #plan.fills * (context.deliver and 12 or 8) + #plan.targets * 8 +
@@ -27,9 +27,10 @@ local function operand_map(plan, g, form, box_rows)
     g.tile_k, box_rows, 256)
 end
 
--- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs) and cluster_m (rows of the cluster's tiles together); a_rows,
+-- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs), cluster_m and cluster_n (rows and columns of the cluster's tiles together); a_rows,
 -- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; deals_items (optional: a cut last wave has work for
--- more clusters than tiles); beside (optional: the
+-- more clusters than tiles); exchanges (optional: shared tiles are put together from parts); weights_first (optional: Y is loaded
+-- before the kernel before this one has ended); beside (optional: the
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
@@ -77,6 +78,14 @@ function M.make(context, template, g)
                           "batch_y > 1"}) do add(args, K.i32(value)) end
   add(args, K.i32("cut"), K.pointer("sync"))
   add(buffers, {name = "sync", type = "u32", role = "inout"})
+  if g.exchanges then
+    add(args, K.pointer("parts"))
+    add(buffers, {name = "parts", type = "f32", role = "inout"})
+  end
+  if g.weights_first then
+    add(args, K.i32("y_ready"))
+    add(params, "y_ready")
+  end
   if deliver then
     add(args, K.i32("as_sums"), K.f32("alpha"), K.f32("beta"), K.pointer("c"), K.pointer("bias"), K.pointer("residual"),
         K.i64("ldc"), K.i64("stride_c"), K.i64("ldr"), K.i64("stride_r"), K.i32("with"))
@@ -110,8 +119,8 @@ function M.make(context, template, g)
   local require = {
     {that = string.format("block_m > 0 && block_m %% %d == 0", g.cluster_m),
      message = "block_m must be a multiple of " .. g.cluster_m},
-    {that = string.format("block_n > 0 && block_n %% %d == 0", g.tile_n),
-     message = "block_n must be a multiple of " .. g.tile_n},
+    {that = string.format("block_n > 0 && block_n %% %d == 0", g.cluster_n),
+     message = "block_n must be a multiple of " .. g.cluster_n},
     {that = string.format("block_k > 0 && block_k %% %d == 0", g.tile_k), message = "block_k must be a multiple of " .. g.tile_k},
     {that = string.format("m >= 1 && n >= 1 && k >= 1 && batch >= 1 && m <= %d * block_m && n <= %d * block_n && k <= %d * block_k",
                           scheme.n, scheme.p, scheme.m),
@@ -134,12 +143,12 @@ function M.make(context, template, g)
   local let = {
     {"n_blocks", scheme.n}, {"m_blocks", scheme.m}, {"p_blocks", scheme.p},
     {"tiles_m", string.format("block_m / %d", g.cluster_m)},
-    {"tiles_n", "block_n / " .. g.tile_n},
+    {"tiles_n", "block_n / " .. g.cluster_n},
     {"cluster_tiles", "tiles_m * tiles_n * batch"},
     {"clusters", (sink or deliver) and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
     {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
-  if sink or deliver then add(let, {"sums_tiles", (sink and 3 or 2) .. " * ctas"}) end
+  if sink or deliver then add(let, {"sums_tiles", M.sums_tiles(sink, g.exchanges) .. " * ctas"}) end
   local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
     scalars = sink and sink.scalars or deliver and {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}} or {},
     params = params, buffers = buffers, args = args, require = require,
@@ -150,7 +159,7 @@ function M.make(context, template, g)
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
                 note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. (deliver and ", the last one to " .. deliver.type or "") .. "."},
-    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.tile_n, g.tile_k}},
+    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.cluster_n, g.tile_k}},
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
@@ -158,6 +167,13 @@ function M.make(context, template, g)
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end
+
+-- Tiles that each CTA has for sums: two of a sink, which are used in turn, one where C is delivered; and one where sums of shared
+-- tiles are added up in memory.
+function M.sums_tiles(sink, exchanges) return (sink and 2 or 1) + (exchanges and 0 or 1) end
+
+-- Bytes of the memory in which CTAs leave their parts of shared tiles, two each.
+function M.parts_bytes(tile_m, tile_n) return string.format("8 * max(sms, 2) * %d", tile_m * tile_n) end
 
 -- Bytes of the CTAs' memories for sums, `tiles` of each.
 function M.sums_bytes(scheme, type, tile_m, tile_n, tiles)

@@ -36,7 +36,7 @@ local function geometry(context)
   local helpers = context.sink and context.sink.workers // 32 or beside and 4 or 0 -- warps
   local g = {
     tile_m = TILE_M // PAIR, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, group = t.group,
-    cluster = PAIR, cluster_m = TILE_M, a_rows = TILE_M // PAIR, b_rows = t.tile_n // PAIR,
+    cluster = PAIR, cluster_m = TILE_M, cluster_n = t.tile_n, a_rows = TILE_M // PAIR, b_rows = t.tile_n // PAIR,
     box_rows = BOX_ROWS, box_columns = 128 // element, box_bytes = BOX_ROWS * 128, slots = BOXES,
     element = element, deals_items = true, beside = beside, helpers = helpers, threads = 256 + 32 * helpers,
   }

@@ -2,11 +2,9 @@
 local K, P, last_writes = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gemm/deliver")
 local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
-local BROUGHT_BYTES = 196608 -- of the weight to L2 per CTA, before it may begin: 25 MB in all on 132 multiprocessors
-
 local tune = {
   stages = {default = 4, low = 2, high = 12},     -- ring slots
-  cluster = {default = 2, values = {1, 2}},       -- CTAs that share B, neighbours in rows
+  cluster = {default = 2, values = {1, 2, 4}},    -- CTAs that share Y, neighbours in rows; turned: that share X, neighbours in columns
   group = {default = 8, low = 1, high = 1024},    -- cluster rows that are walked together, for L2
   tile_n = {default = 256, values = {64, 128, 256}},
   -- Few rows of X would leave most of a tile of 128 empty. Not 0: roles are turned, the tensor core's rows are columns of the
@@ -16,6 +14,9 @@ local tune = {
 }
 
 local function tile_m(t) return t.turned > 0 and t.turned or TILE_M end
+-- Rows and columns of a cluster's tiles together
+local function cluster_m(t) return tile_m(t) * (t.turned > 0 and 1 or t.cluster) end
+local function cluster_n(t) return t.tile_n * (t.turned > 0 and t.cluster or 1) end
 
 -- Whether idle warps can make forms of X: there must be something to make, and few enough blocks for the few registers of its warpgroup.
 local MOST_BLOCKS_BESIDE, MOST_TERMS_BESIDE, MOST_TERMS_IN_PAIRS = 16, 256, 16
@@ -48,6 +49,9 @@ local function boxes(t, element)
   return {box_rows = rows, box_bytes = 128 * rows, box_columns = 128 // element, slots = slots, rounds = count // slots}
 end
 
+-- Whether a shared tile is put together from parts, which are whole accumulators: there must be but one sum to put together.
+local function exchanges(context) return #context.plan.steps == 1 end
+
 -- Everything the template needs to know about sizes, from the plan's parameters.
 local function geometry(context)
   local t, plan = context.tune, context.plan
@@ -56,13 +60,14 @@ local function geometry(context)
     refuse(string.format("turned=%d needs tile_n=%d: each of two warpgroups takes 64 rows of the weight.", t.turned, CONSUMERS * HALF), "--plan")
   end
   local g = {
-    cluster_m = rows * t.cluster, a_rows = rows, b_rows = t.tile_n // t.cluster,
+    cluster_m = cluster_m(t), cluster_n = cluster_n(t),
+    a_rows = t.turned > 0 and rows // t.cluster or rows, b_rows = t.turned > 0 and t.tile_n or t.tile_n // t.cluster,
     tile_m = rows, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
     a_bytes = rows * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, turned = t.turned > 0, wide = t.turned > 0 and t.turned or t.tile_n,
     element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
-  g.weights_first = g.turned and context.forms_given or false -- few rows wait for the weight above all
-  g.brought = math.max(1, BROUGHT_BYTES // (g.b_bytes // t.cluster))
+  g.weights_first = context.forms_given or false
+  g.exchanges = exchanges(context)
   for name, value in pairs(boxes(t, element)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
@@ -71,7 +76,7 @@ end
 
 return {
   needs = {"tma", "mbarrier", "cluster", "wgmma", "setmaxnreg", "overlap"},
-  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, starts_early = true, tile_m = tile_m,
+  tune = tune, can_be_in_place = P.can_be_in_place, forms_beside = forms_beside, exchanges = exchanges, starts_early = true, tile_m = tile_m,
   make = function(context)
     local own = setmetatable({plan = context.deliver and last_writes(context.plan) or context.plan}, {__index = context})
     return P.make(own, "kernels/gemm/wgmma.cu.tmpl", geometry(own))
@@ -79,11 +84,10 @@ return {
   -- rows of a block that clusters start with, at most: forms of these must be there when the product begins
   first_rows = function(context)
     local t = context.tune
-    return string.format("min(block_m, ceil_div(sms / %d, %d * (block_n / %d)) * %d)", t.cluster, t.group, t.tile_n,
-                         t.group * tile_m(t) * t.cluster)
+    return string.format("min(block_m, ceil_div(sms / %d, %d * (block_n / %d)) * %d)", t.cluster, t.group, cluster_n(t), t.group * cluster_m(t))
   end,
   -- what the operation must round its blocks up to
   multiples = function(context)
-    return {m = tile_m(context.tune) * context.tune.cluster, n = context.tune.tile_n, k = TILE_K}
+    return {m = cluster_m(context.tune), n = cluster_n(context.tune), k = TILE_K}
   end,
 }
