@@ -322,7 +322,7 @@ static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
     hpt_tuned_key key;
     hpt_tuned_choice choice;
     hpt_variant v = {0};
-    HPT_TRY(hpt_field_key(&key, f, b->variants[0].op, error));
+    HPT_TRY(hpt_field_key(&key, f, b->variants[0].op, b->source.emit.sums, error));
     if (!hpt_tuned_find(&choice, b->context->cache, &key)) {
         fprintf(stderr, "heptane bench: note: nothing was tuned for this size (heptane tune --sizes ...).\n");
         goto done;

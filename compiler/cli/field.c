@@ -116,12 +116,12 @@ hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt
     return hpt_problem_create(out, f->context, v->op, data, f->x, f->y, f->c, error);
 }
 
-hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, hpt_error *error) {
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, const char *sums, hpt_error *error) {
     char types[64];
+    const char layout[] = {f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N', '\0'};
     hpt_op_info info;
     hpt_op_describe(op, &info);
-    snprintf(types, sizeof types, "%s %s %s %s %c%c", info.type_x, info.type_y, info.type_c, info.type_forms,
-             f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N');
+    hpt_tuned_types(types, sizeof types, &info, layout, sums);
     return hpt_tuned_key_make(out, f->context, info.op, types, f->data.shape.m, f->data.shape.n, f->data.shape.k,
                               error);
 }

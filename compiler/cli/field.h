@@ -43,8 +43,9 @@ void hpt_variant_close(hpt_variant *variant);
 hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, const hpt_field *field,
                                const hpt_data *data, hpt_error *error);
 
-/* Under what `heptane tune` remembers its choice for this field and an op of the same types. */
-hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, hpt_error *error);
+/* Under what `heptane tune` remembers its choice for this field and an op of the same types; `sums`: of --sums. */
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, const char *sums,
+                         hpt_error *error);
 
 /* --op of a command that times one product; HPT_USAGE if it names something else. */
 hpt_status hpt_timed_op_check(const char *op, hpt_error *error);

@@ -250,7 +250,7 @@ static hpt_status bench_chosen(mlp_bench *b, field *f, hpt_error *error) {
     hpt_choice choice;
     hpt_variant v = {0};
     char types[64];
-    hpt_mlp_types(types, sizeof types, b->variants[0].op);
+    hpt_mlp_types(types, sizeof types, b->variants[0].op, b->source.emit.sums);
     HPT_TRY(hpt_choose(&choice, b->context, "mlp", types, s->m, s->inner, s->hidden, error));
     memcpy(v.name, choice.scheme, sizeof choice.scheme);
     memcpy(v.plan, choice.plan, sizeof choice.plan);

@@ -118,7 +118,7 @@ static hpt_status remember(tuner *t, const champion *c, hpt_error *error) {
     hpt_tuned_key key;
     char types[64];
     const hpt_mlp_shape *s = &t->data.shape;
-    hpt_mlp_types(types, sizeof types, c->variant->op);
+    hpt_mlp_types(types, sizeof types, c->variant->op, t->source.emit.sums);
     hpt_tuned_choice choice = {.ms = c->seconds * 1e3, .trivial_ms = c->trivial_seconds * 1e3};
     snprintf(choice.scheme, sizeof choice.scheme, "%s", c->variant->name);
     snprintf(choice.plan, sizeof choice.plan, "%s", c->variant->plan);
@@ -170,6 +170,8 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         {"in-type", 0, HPT_OPTION_TEXT, &emit->in_type, "T", "type of X and the weights: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &emit->forms, "T", "type of the operand forms: f16 (default) or bf16", 0, 0},
         {"out-type", 0, HPT_OPTION_TEXT, &emit->out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
+        {"sums", 0, HPT_OPTION_TEXT, &emit->sums, "TYPE", "in which C is added up (default: as C; f16 if C is bf16)", 0,
+         0},
         {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {
         "tune --op mlp",

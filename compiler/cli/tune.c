@@ -133,7 +133,7 @@ static hpt_status tune_size(tuner *t, const hpt_op *op, const hpt_shape *shape, 
     hpt_tuned_key key;
     HPT_TRY(hpt_field_create(&f, t->context, op, shape, 1, NULL, error));
     HPT_TRY(find_champion(t, &f, &c, error));
-    HPT_TRY(hpt_field_key(&key, &f, c.variant.op, error));
+    HPT_TRY(hpt_field_key(&key, &f, c.variant.op, t->source.emit.sums, error));
     hpt_tuned_choice choice = {
         .unchained = c.variant.unchained, .ms = c.seconds * 1e3, .trivial_ms = c.trivial_seconds * 1e3};
     snprintf(choice.scheme, sizeof choice.scheme, "%s", c.variant.name);

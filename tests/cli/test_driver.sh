@@ -92,9 +92,9 @@ code 2 "$HEPTANE" tune --op mlp --hidden 64 --intermediate 64 --with activation=
 says 'activation can be'
 code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
 says 'nothing was tuned'
-remember() { # what heptane tune would have chosen for 64 x 64 x 64
-  printf '{"format": "heptane-tuned/1", "choices": {"Stub GPU; sm_90a; driver 13000; gemm; f16 f16 f16 f16 NT; 64x64x64": %s}}' \
-    "$1" >"$HEPTANE_CACHE/tuned.json"
+remember() { # CHOICE [KEY]: what heptane tune would have chosen for 64 x 64 x 64
+  printf '{"format": "heptane-tuned/1", "choices": {"Stub GPU; sm_90a; driver 13000; %s": %s}}' \
+    "${2:-gemm; f16 f16 f16 f16 NT; 64x64x64}" "$1" >"$HEPTANE_CACHE/tuned.json"
 }
 remember '{"scheme": "gone.txt", "plan": "", "settings": ""}'
 code 4 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
@@ -102,6 +102,23 @@ says 'gone.txt stands in .*tuned.json'
 remember '{"scheme": "strassen", "plan": "stages=99", "settings": ""}'
 code 2 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
 says 'strassen stands in .*tuned.json'
+# what was chosen for sums of one type is not taken for those of another
+gone='{"scheme": "gone.txt", "plan": "", "settings": ""}'
+tuned() { STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 "$@"; }
+chosen() { STUB_DRIVER=13000 "$HEPTANE" bench --op mlp --chosen --sizes 64 --hidden 64 --intermediate 64 --load 0.01 --alone 0 "$@"; }
+remember "$gone"
+code 0 tuned --sums f32
+says 'nothing was tuned'
+remember "$gone" 'gemm; f16 f16 f16 f16 NT sums f32; 64x64x64'
+code 4 tuned --sums f32
+code 0 tuned
+says 'nothing was tuned'
+remember "$gone" 'mlp; f16 f16 f16 f16 swiglu; 64x64x64'
+code 4 chosen
+code 0 chosen --sums f32
+code 0 chosen --with sums=f32
+remember "$gone" 'mlp; f16 f16 f16 f16 swiglu gate_up bf16 sums f32; 64x64x64'
+code 4 chosen --sums f32 --with sums=bf16
 rm "$HEPTANE_CACHE/tuned.json"
 code 2 "$HEPTANE" bench seven-write --sizes 12y
 HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
