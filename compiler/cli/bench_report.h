@@ -9,6 +9,8 @@
 /* HPT_SAMPLES times in seconds as a list of milliseconds. */
 json_t *hpt_samples_json(const double *seconds);
 void hpt_bench_print_row(const json_t *row);
+/* Takes `row` to the others and writes all to a file; path NULL: none. */
+hpt_status hpt_bench_keep_row(json_t *rows, json_t *row, const char *path, hpt_error *error);
 /* What a tuner measured, if anything, as JSON; returns `so_far`, or why that failed. */
 hpt_status hpt_tune_print(json_t *rows, const char *device, hpt_status so_far, hpt_error *error);
 hpt_status hpt_bench_write_csv(const char *path, const json_t *rows, hpt_error *error);

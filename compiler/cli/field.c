@@ -90,6 +90,16 @@ hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_sour
     return status;
 }
 
+hpt_status hpt_variants_open(hpt_variant *variants, size_t count, hpt_context *context,
+                             const hpt_source_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    for (size_t i = 0; i < count && status == HPT_OK; i++) {
+        hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", variants[i].name, variants[i].plan);
+        status = hpt_variant_open(&variants[i], context, options, error);
+    }
+    return status;
+}
+
 hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hpt_source_options *options,
                                   hpt_error *error) {
     hpt_status status = hpt_variant_open(v, context, options, error);
@@ -124,6 +134,18 @@ hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *o
     hpt_tuned_types(types, sizeof types, &info, layout, sums);
     return hpt_tuned_key_make(out, f->context, info.op, types, f->data.shape.m, f->data.shape.n, f->data.shape.k,
                               error);
+}
+
+hpt_status hpt_timed_gpu_open(hpt_context **context, hpt_meter **meter, hpt_source_options *options, int64_t device,
+                              hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_context_info info;
+    HPT_TRY(hpt_context_open(context, "gpu", (int)device, NULL, error));
+    hpt_context_describe(*context, &info);
+    options->emit.target = info.target;
+    HPT_TRY(hpt_meter_open(meter, *context, (int)device, error));
+done:
+    return status;
 }
 
 hpt_status hpt_timed_op_check(const char *op, hpt_error *error) {

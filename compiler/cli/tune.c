@@ -207,10 +207,8 @@ hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_NO_MEMORY(t->rows = json_array());
     HPT_TRY(read_options(t, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&t->context, "gpu", (int)t->device, NULL, error));
+    HPT_TRY(hpt_timed_gpu_open(&t->context, &t->meter, &t->source, t->device, error));
     hpt_context_describe(t->context, &device);
-    t->source.emit.target = device.target;
-    HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
     HPT_TRY(hpt_variant_open(&base, t->context, &t->source, error));
     for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, base.op, &t->size[i], error);
     if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
