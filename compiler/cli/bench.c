@@ -278,8 +278,10 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     HPT_TRY(hpt_timed_gpu_open(&b->context, &b->meter, &b->source, b->device, error));
     HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(hpt_variants_open(b->variants, b->variant_count, b->context, &b->source, error));
     HPT_TRY(hpt_measure_copy(&b->copy, b->meter, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
     if (json_array_size(b->rows)) { /* what was measured is worth having even if something failed later */
         hpt_status written = write_reports(b, error);

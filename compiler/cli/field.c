@@ -84,19 +84,14 @@ hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_sour
     hpt_source_options own = *options;
     if (v->unchained) own.chain = "none";
     if (v->plan[0]) own.emit.plan = v->plan;
-    hpt_status status = hpt_source_open(&v->source, v->name, &own, error);
-    if (status == HPT_OK) status = hpt_op_open(&v->op, context, v->source.folder, error);
-    if (status != HPT_OK) hpt_variant_close(v);
-    return status;
+    return hpt_source_open(&v->op, context, v->name, &own, error);
 }
 
 hpt_status hpt_variants_open(hpt_variant *variants, size_t count, hpt_context *context,
                              const hpt_source_options *options, hpt_error *error) {
     hpt_status status = HPT_OK;
-    for (size_t i = 0; i < count && status == HPT_OK; i++) {
-        hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", variants[i].name, variants[i].plan);
+    for (size_t i = 0; i < count && status == HPT_OK; i++)
         status = hpt_variant_open(&variants[i], context, options, error);
-    }
     return status;
 }
 
@@ -112,7 +107,6 @@ hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hp
 void hpt_variant_close(hpt_variant *v) {
     hpt_op_close(v->op);
     v->op = NULL;
-    hpt_source_clear(&v->source);
 }
 
 hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt_field *f, const hpt_data *data,

@@ -26,7 +26,6 @@ typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, co
     char name[128], plan[128];
     char settings[128]; /* further parameters of the call */
     bool unchained;
-    hpt_source source;
     hpt_op *op;
 } hpt_variant;
 

@@ -281,8 +281,10 @@ hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     HPT_TRY(hpt_timed_gpu_open(&b->context, &b->meter, &b->source, b->device, error));
     hpt_context_describe(b->context, &device);
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(hpt_variants_open(b->variants, b->variant_count, b->context, &b->source, error));
     HPT_TRY(make_field(b, &f, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &f, b->size[i], error);
     if (b->json && json_array_size(b->rows)) {
         hpt_status printed = hpt_json_print(

@@ -56,7 +56,6 @@ static hpt_variant *find_variant(tuner *t, const char *scheme, const char *plan)
     hpt_variant *v = &t->variant[t->variant_count++];
     snprintf(v->name, sizeof v->name, "%s", scheme);
     snprintf(v->plan, sizeof v->plan, "%s", plan);
-    hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", scheme, plan);
     hpt_variant_open(v, t->context, &t->source, NULL); /* one that does not emit or compile is passed over */
     return v;
 }
@@ -227,7 +226,9 @@ hpt_status hpt_mlp_command_tune(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     HPT_TRY(hpt_timed_gpu_open(&t->context, &t->meter, &t->source, t->device, error));
     hpt_context_describe(t->context, &device);
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(make_weights(t, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, t->size[i], error);
     if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
 done:

@@ -72,10 +72,10 @@ static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const cha
     snprintf(v.name, sizeof v.name, "%s", scheme);
     snprintf(v.plan, sizeof v.plan, "%s", plan);
     snprintf(v.settings, sizeof v.settings, "%s", settings);
-    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
-                     (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
     data.settings = v.settings[0] ? v.settings : NULL;
     if (hpt_variant_open(&v, t->context, &t->source, NULL) != HPT_OK) return HPT_OK;
+    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
+                     (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
     if (hpt_variant_problem(&p, &v, f, &data, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
     c->tried++;
     if (!c->variant.op) {
@@ -209,7 +209,9 @@ hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
     if (helped) goto done;
     HPT_TRY(hpt_timed_gpu_open(&t->context, &t->meter, &t->source, t->device, error));
     hpt_context_describe(t->context, &device);
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(hpt_variant_open(&base, t->context, &t->source, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, base.op, &t->size[i], error);
     if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
 done:
