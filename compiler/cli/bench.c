@@ -53,7 +53,7 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
     int first;
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &b->source.emit.op, "OP", "gemm (default); mlp has options of its own", 0, 0},
-        {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192,16384)", 0, 0},
+        {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, with commas (default 4096,8192,16384)", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "cuBLAS multiplies in f16 or bf16 (default: our input type)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},

@@ -190,9 +190,3 @@ hpt_status hpt_bench_write_svg(const char *path, const json_t *rows, hpt_error *
     hpt_text_clear(&svg);
     return status;
 }
-
-hpt_status hpt_tune_print(json_t *rows, const char *device, hpt_status so_far, hpt_error *error) {
-    if (!json_array_size(rows)) return so_far;
-    hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device, "rows", rows), error);
-    return so_far == HPT_OK ? printed : so_far;
-}

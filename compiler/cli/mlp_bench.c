@@ -32,8 +32,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
         {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "token counts, with commas (default 8192)", 0, 0},
-        {"hidden", 0, HPT_OPTION_INTEGER, &b->hidden, "H", "(default 5120)", 1, 1 << 30},
-        {"intermediate", 0, HPT_OPTION_INTEGER, &b->inner, "I", "(default 17408)", 1, 1 << 30},
+        {"hidden", 0, HPT_OPTION_INTEGER, &b->hidden, "H", "hidden size of the model (default 5120)", 1, 1 << 30},
+        {"intermediate", 0, HPT_OPTION_INTEGER, &b->inner, "I", "intermediate size (default 17408)", 1, 1 << 30},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "the other pipeline computes in f16 or bf16 (default: our input type)", 0, 0},

@@ -3,13 +3,14 @@
  * the next 2^i or 3 2^i: kernels do not depend on M, so a few classes of M suffice. Types of sums are part of the key
  * where they were asked for; a key without them stands for the defaults.
  *   - the file is JSON that a person can read, one record a choice, in the cache's folder; written through a rename.
- *   - no file is no error: there is just no choice. A damaged file is ignored and replaced by the next choice.
+ *   - no file is no error: there is just no choice. A damaged file is ignored when choosing, and never replaced.
  */
 #ifndef HPT_TUNED_H
 #define HPT_TUNED_H
 
 #include "cache/cache.h"
 #include <heptane/rt.h>
+#include <jansson.h>
 
 enum { HPT_TUNED_TEXT = HPT_CHOICE_TEXT };
 
@@ -35,8 +36,16 @@ hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, co
 /* Smallest power of two, or three times one, that is at least m. */
 int64_t hpt_tuned_class(int64_t m);
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key);
-/* Replaces an older choice for the same key. HPT_IO with the cache's problem where there is no usable folder,
- * HPT_MALFORMED where the file is damaged: it is left as it is. */
+/* The file's name. */
+void hpt_tuned_path(char *out, size_t room, const hpt_cache *cache);
+/* All choices, an object with the text of a key for each; for the caller to decref. Errors as hpt_tuned_ready. */
+hpt_status hpt_tuned_choices(json_t **out, const hpt_cache *cache, hpt_error *error);
+/* Removes the file; *was: whether there was one. */
+hpt_status hpt_tuned_forget(bool *was, const hpt_cache *cache, hpt_error *error);
+/* Whether choices can be kept: HPT_IO with the cache's problem where there is no usable folder, HPT_MALFORMED where the
+ * file is damaged. */
+hpt_status hpt_tuned_ready(const hpt_cache *cache, hpt_error *error);
+/* Replaces an older choice for the same key. Errors as above; a damaged file is left as it is. */
 hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, const hpt_tuned_choice *choice,
                            hpt_error *error);
 

@@ -80,12 +80,21 @@ rows = list(csv.DictReader(open(sys.argv[1] + "/b.csv")))
 assert len(rows) == len(json.load(open(sys.argv[1] + "/b.json"))) == 6 and {row["m"] for row in rows} == {"64", "128"}
 assert len(xml.dom.minidom.parse(sys.argv[1] + "/b.svg").getElementsByTagName("circle")) == 6
 PY
-code 1 "$HEPTANE" tune --sizes 64 --load 0.01
+code 1 "$HEPTANE" tune no-such-scheme --sizes 64 --load 0.01
+says 'trivial is passed over: The result is not within its bound'
+says 'no-such-scheme is passed over: .*no such file'
 says 'No candidate'
 code 2 "$HEPTANE" tune --sizes 64x
 # of an MLP block; as nothing is multiplied, no candidate is right
 code 1 "$HEPTANE" tune --op mlp --hidden 128 --intermediate 256 --sizes 1,600 --load 0.01
+says 'trivial is passed over: The result is not within its bound'
 says 'No candidate'
+# whether choices can be kept is known before anything is measured
+for op in gemm "mlp --hidden 128 --intermediate 256"; do
+  HEPTANE_CACHE=off code 4 "$HEPTANE" tune --op $op --sizes 64
+  says 'Choices cannot be kept.*switched off'
+  HEPTANE_CACHE=off code 1 "$HEPTANE" tune --op $op --sizes 64 --load 0.01 --dry-run
+done
 code 2 "$HEPTANE" tune --op mlp --sizes 1,x
 code 2 "$HEPTANE" tune --op mlp --sizes ''
 code 2 "$HEPTANE" tune --op mlp --hidden 64 --intermediate 64 --with activation=tanh
@@ -119,7 +128,20 @@ code 0 chosen --sums f32
 code 0 chosen --with sums=f32
 remember "$gone" 'mlp; f16 f16 f16 f16 swiglu gate_up bf16 sums f32; 64x64x64'
 code 4 chosen --sums f32 --with sums=bf16
-rm "$HEPTANE_CACHE/tuned.json"
+# what is remembered can be seen and forgotten, without a GPU
+for option in --list --forget; do
+  STUB_NONE=1 code 0 "$HEPTANE" tune $option
+  grep -q "$HEPTANE_CACHE/tuned.json" "$folder/out" || fail "tune $option does not say where"
+done
+[ ! -e "$HEPTANE_CACHE/tuned.json" ] || fail "tune --forget leaves it"
+code 0 "$HEPTANE" tune --list --json
+grep -q '"choices":{}' "$folder/out" || fail "tune --list of nothing: $(cat "$folder/out")"
+echo '{' >"$HEPTANE_CACHE/tuned.json"
+code 3 "$HEPTANE" tune --list
+says 'the file is damaged'
+code 3 "$HEPTANE" tune --sizes 64
+code 0 "$HEPTANE" tune --forget
+HEPTANE_CACHE=off code 4 "$HEPTANE" tune --forget
 code 2 "$HEPTANE" bench seven-write --sizes 12y
 HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
 echo ok

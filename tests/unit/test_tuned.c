@@ -71,13 +71,16 @@ static void test_choices(void **state) {
     assert_false(hpt_tuned_find(&got, cache, &key));
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_MALFORMED);
     assert_non_null(strstr(error.where, "tuned.json"));
+    assert_int_equal(hpt_tuned_ready(cache, &error), HPT_MALFORMED);
     assert_int_equal(unlink(path), 0);
+    assert_int_equal(hpt_tuned_ready(cache, NULL), HPT_OK);
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
     assert_true(hpt_tuned_find(&got, cache, &key));
     hpt_cache_close(cache);
     cache = hpt_cache_open("off");
     assert_false(hpt_tuned_find(&got, cache, &key));
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_IO);
+    assert_int_equal(hpt_tuned_ready(cache, &error), HPT_IO);
     hpt_cache_close(cache);
 }
 
