@@ -1,4 +1,5 @@
 /* heptane bench: against cuBLASLt's best heuristic and the trivial scheme, in turns and alone, on checked outputs. */
+#include "bench_kinds.h"
 #include "bench_report.h"
 #include "cublas.h"
 #include "field.h"
@@ -52,7 +53,7 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
     int first;
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &b->source.emit.op, "OP", "gemm (default); mlp has options of its own", 0, 0},
-        {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192,16384)", 0, 0},
+        {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "4096 or MxNxK, with commas (default 4096,8192,16384)", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "cuBLAS multiplies in f16 or bf16 (default: our input type)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
@@ -99,17 +100,6 @@ static hpt_status read_options(bench *b, int argc, char **argv, bool *helped, hp
     return hpt_sizes_parse(b->size, &b->size_count, MOST_SIZES, b->sizes ? b->sizes : "4096,8192,16384", error);
 }
 
-/* ---- set-up ---- */
-static hpt_status open_variants(bench *b, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    for (size_t i = 0; i < b->variant_count; i++) {
-        hpt_progress_say(&hpt_cli_progress, "compiling %s ...", b->variants[i].name);
-        HPT_TRY(hpt_variant_open(&b->variants[i], b->context, &b->source, error));
-    }
-done:
-    return status;
-}
-
 static hpt_status check_baseline(bench *b, hpt_field *f, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_data view = f->data;
@@ -129,71 +119,8 @@ done:
     return status;
 }
 
-/* ---- what is timed ---- */
-static hpt_status run_all(void *user, void *stream, hpt_error *error) {
-    return hpt_call_run(((hpt_problem *)user)->call, stream, error);
-}
-
-static hpt_status run_fresh(void *user, void *stream, hpt_error *error) {
-    hpt_status status = hpt_call_prepare(((hpt_problem *)user)->call, stream, error);
-    return status == HPT_OK ? run_all(user, stream, error) : status;
-}
-
-static bool is_forms(const hpt_record *record) {
-    return record->phase == HPT_PHASE_RUN && strncmp(record->package, "forms", 5) == 0;
-}
-
-static bool has_forms(const hpt_call *call) {
-    for (size_t i = 0; i < call->record_count; i++)
-        if (is_forms(&call->record[i])) return true;
-    return false;
-}
-
-/* The product alone, on forms that an earlier run left: what a producer that makes them itself would leave to do. */
-static hpt_status run_without_forms(void *user, void *stream, hpt_error *error) {
-    const hpt_call *call = ((hpt_problem *)user)->call;
-    for (size_t i = 0; i < call->record_count; i++) {
-        const hpt_record *r = &call->record[i];
-        if (r->phase != HPT_PHASE_RUN || is_forms(r)) continue;
-        hpt_status status = call->op->context->backend->launch(r->module, &r->launch, stream, error);
-        if (status != HPT_OK) return status;
-    }
-    return HPT_OK;
-}
-
-static hpt_status run_forms(void *user, void *stream, hpt_error *error) {
-    const hpt_call *call = ((hpt_problem *)user)->call;
-    for (size_t i = 0; i < call->record_count; i++) {
-        const hpt_record *r = &call->record[i];
-        if (!is_forms(r)) continue;
-        hpt_status status = call->op->context->backend->launch(r->module, &r->launch, stream, error);
-        if (status != HPT_OK) return status;
-    }
-    return HPT_OK;
-}
-
-typedef struct kind {
-    const char *forms; /* "included", "excluded", "fresh", "none" */
-    hpt_runnable runnable;
-    hpt_pair pair;
-    hpt_alone alone;
-    double forms_seconds, forms_bytes; /* of making all forms of X by themselves; 0: not measured */
-} kind;
-
-/* Bytes that making the forms of X has to move: X once, and what is written. */
-static double bytes_of_forms(const hpt_problem *p, hpt_error *error) {
-    const hpt_data *d = p->data;
-    double bytes = (double)(d->elements_x * hpt_number_type_bytes(d->type_x));
-    for (size_t i = 0; i < p->buffer_count; i++) {
-        size_t own;
-        const char *name = hpt_op_buffer(p->op, i, NULL, NULL);
-        if (strcmp(name, "x_forms") == 0 && hpt_call_bytes(p->call, name, &own, NULL, error) == HPT_OK)
-            return bytes + (double)own;
-    }
-    return 0;
-}
-
-static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const kind *k,
+/* ---- one size ---- */
+static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const hpt_bench_kind *k,
                         const hpt_alone *baseline, const hpt_check *check, bool identical) {
     const hpt_shape *s = &f->data.shape;
     hpt_op_info info;
@@ -231,52 +158,8 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
 }
 
 static hpt_status keep_row(bench *b, json_t *row, hpt_error *error) {
-    json_array_append_new(b->rows, row);
     if (!b->json) hpt_bench_print_row(row);
-    if (!b->out_file) return HPT_OK;
-    char *text = json_dumps(b->rows, JSON_COMPACT);
-    hpt_status status = text ? hpt_file_write(b->out_file, text, strlen(text), error) : HPT_NO_MEMORY;
-    free(text);
-    return status;
-}
-
-static hpt_status check_variant(bench *b, hpt_field *f, hpt_problem *p, hpt_check *check, bool *identical,
-                                hpt_error *error) {
-    hpt_status status = HPT_OK;
-    void *again = malloc(p->bytes_c);
-    HPT_FAIL_NO_MEMORY(again);
-    HPT_TRY(hpt_problem_run_once(p, f->host, hpt_meter_stream(b->meter), error));
-    HPT_TRY(hpt_problem_run_once(p, again, hpt_meter_stream(b->meter), error));
-    hpt_data_compare(check, &f->data, f->host);
-    *identical = memcmp(again, f->host, p->bytes_c) == 0;
-done:
-    free(again);
-    return status;
-}
-
-/* The ways to run a variant that are timed. Forms that the product makes beside itself cannot be left out, so the
- * product without forms is a call of its own that makes all of them apart. */
-static hpt_status make_kinds(bench *b, hpt_field *f, const hpt_variant *v, hpt_problem *whole, hpt_problem *apart,
-                             const hpt_data *data, kind kinds[3], size_t *count, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    hpt_check check;
-    bool identical;
-    HPT_TRY(hpt_variant_problem(apart, v, f, data, error));
-    bool forms = has_forms(apart->call);
-    *count = 0;
-    kinds[(*count)++] = (kind){.forms = forms ? "included" : "none", .runnable = {run_all, whole}};
-    if (forms) {
-        HPT_TRY(check_variant(b, f, apart, &check, &identical, error)); /* and leaves the forms behind */
-        kind excluded = {.forms = "excluded", .runnable = {run_without_forms, apart}};
-        HPT_TRY(hpt_measure_quick(&excluded.forms_seconds, b->meter, (hpt_runnable){run_forms, apart}, 11, error));
-        excluded.forms_bytes = bytes_of_forms(apart, error);
-        kinds[(*count)++] = excluded;
-    } else {
-        hpt_problem_clear(apart);
-    }
-    if (b->fresh) kinds[(*count)++] = (kind){.forms = "fresh", .runnable = {run_fresh, whole}};
-done:
-    return status;
+    return hpt_bench_keep_row(b->rows, row, b->out_file, error);
 }
 
 static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_error *error) {
@@ -286,18 +169,19 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
     char settings[256], settings_apart[272];
     hpt_check check;
     bool identical = false;
-    kind kinds[3];
-    hpt_alone alone[4] = {{0}};
+    hpt_bench_kind kinds[HPT_BENCH_KINDS];
+    hpt_alone alone[HPT_BENCH_KINDS + 1] = {{0}};
     size_t count = 0;
-    hpt_runnable runnables[4] = {{hpt_cublas_run, b->cublas}};
+    hpt_runnable runnables[HPT_BENCH_KINDS + 1] = {{hpt_cublas_run, b->cublas}};
     snprintf(settings, sizeof settings, "%s%s%s", v->settings, v->settings[0] && b->settings ? "," : "",
              b->settings ? b->settings : "");
     snprintf(settings_apart, sizeof settings_apart, "%s%sbeside=0", settings, settings[0] ? "," : "");
     data.settings = settings;
     data_apart.settings = hpt_op_has_param(v->op, "beside") ? settings_apart : settings;
     HPT_TRY(hpt_variant_problem(&whole, v, f, &data, error));
-    HPT_TRY(check_variant(b, f, &whole, &check, &identical, error));
-    HPT_TRY(make_kinds(b, f, v, &whole, &apart, &data_apart, kinds, &count, error));
+    HPT_TRY(hpt_bench_check(&check, &identical, f, &whole, b->meter, error));
+    HPT_TRY(hpt_variant_problem(&apart, v, f, &data_apart, error));
+    HPT_TRY(hpt_bench_kinds_make(kinds, &count, f, &whole, &apart, b->fresh, b->meter, error));
     for (size_t i = 0; i < count; i++) {
         hpt_progress_say(&hpt_cli_progress, "%s: in turns with cuBLAS ...", v->name);
         HPT_TRY(hpt_measure_pair(&kinds[i].pair, b->meter, runnables[0], kinds[i].runnable, b->loaded ? 0.6 : b->load,
@@ -322,7 +206,7 @@ static hpt_status bench_tuned(bench *b, hpt_field *f, hpt_error *error) {
     hpt_tuned_key key;
     hpt_tuned_choice choice;
     hpt_variant v = {0};
-    HPT_TRY(hpt_field_key(&key, f, b->variants[0].op, error));
+    HPT_TRY(hpt_field_key(&key, f, b->variants[0].op, b->source.emit.sums, error));
     if (!hpt_tuned_find(&choice, b->context->cache, &key)) {
         fprintf(stderr, "heptane bench: note: nothing was tuned for this size (heptane tune --sizes ...).\n");
         goto done;
@@ -383,7 +267,6 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_bench(argc, argv, error);
     bool helped = false;
-    hpt_context_info device;
     bench *b = calloc(1, sizeof *b);
     HPT_FAIL_NO_MEMORY(b);
     b->seed = 1;
@@ -393,13 +276,12 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_NO_MEMORY(b->rows = json_array());
     HPT_TRY(read_options(b, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&b->context, "gpu", (int)b->device, NULL, error));
-    hpt_context_describe(b->context, &device);
-    b->source.emit.target = device.target;
-    HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
+    HPT_TRY(hpt_timed_gpu_open(&b->context, &b->meter, &b->source, b->device, error));
     HPT_TRY(hpt_cublas_open(&b->cublas, b->context, error));
-    HPT_TRY(open_variants(b, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
+    HPT_TRY(hpt_variants_open(b->variants, b->variant_count, b->context, &b->source, error));
     HPT_TRY(hpt_measure_copy(&b->copy, b->meter, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &b->size[i], error);
     if (json_array_size(b->rows)) { /* what was measured is worth having even if something failed later */
         hpt_status written = write_reports(b, error);
@@ -407,9 +289,7 @@ hpt_status hpt_command_bench(int argc, char **argv, hpt_error *error) {
     }
 done:
     if (b) {
-        for (size_t i = 0; i < b->variant_count; i++) {
-            hpt_variant_close(&b->variants[i]);
-        }
+        for (size_t i = 0; i < b->variant_count; i++) hpt_variant_close(&b->variants[i]);
         hpt_cublas_close(b->cublas);
         hpt_meter_close(b->meter);
         hpt_context_close(b->context);

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *text_of(const json_t *row, const char *key) { return json_string_value(json_object_get(row, key)); }
@@ -34,6 +35,16 @@ void hpt_bench_print_row(const json_t *row) {
         printf("%44sforms of X alone %.4f ms, %.0f%% of a copy's speed\n", "", number_of(row, "forms_ms"),
                100 * number_of(row, "forms_of_copy"));
     fflush(stdout);
+}
+
+hpt_status hpt_bench_keep_row(json_t *rows, json_t *row, const char *path, hpt_error *error) {
+    json_array_append_new(rows, row);
+    if (!path) return HPT_OK;
+    char *text = json_dumps(rows, JSON_COMPACT);
+    hpt_status status = text ? hpt_file_write(path, text, strlen(text), error)
+                             : hpt_error_set(error, HPT_NO_MEMORY, path, "Out of memory.");
+    free(text);
+    return status;
 }
 
 /* ---- CSV ---- */
@@ -178,10 +189,4 @@ hpt_status hpt_bench_write_svg(const char *path, const json_t *rows, hpt_error *
                                    : hpt_file_write(path, svg.data, svg.length, error);
     hpt_text_clear(&svg);
     return status;
-}
-
-hpt_status hpt_tune_print(json_t *rows, const char *device, hpt_status so_far, hpt_error *error) {
-    if (!json_array_size(rows)) return so_far;
-    hpt_status printed = hpt_json_print(json_pack("{s:s,s:O}", "device", device, "rows", rows), error);
-    return so_far == HPT_OK ? printed : so_far;
 }

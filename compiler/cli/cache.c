@@ -51,7 +51,9 @@ hpt_status hpt_command_cache(int argc, char **argv, hpt_error *error) {
     const hpt_usage usage = {
         "cache",
         "list|clear [--json]",
-        "Lists or removes the compiled kernels on disk (HEPTANE_CACHE, else ~/.cache/heptane).",
+        "Lists or removes the compiled kernels on disk (HEPTANE_CACHE, else ~/.cache/heptane). What heptane tune "
+        "remembers "
+        "stays.",
         "heptane cache list     what is there, newest first\nheptane cache clear    remove all of it",
         1,
         1,

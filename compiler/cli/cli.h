@@ -49,10 +49,12 @@ hpt_status hpt_json_print(json_t *document, hpt_error *error);
 /* The progress line on a terminal, nothing elsewhere; and SIGINT as a flag. */
 extern const hpt_progress hpt_cli_progress;
 extern volatile int hpt_cli_interrupted;
-void hpt_cli_watch_interrupts(void); /* before any thread is started; a second SIGINT ends the process at once */
-/* For work that cannot stop half-way and leaves nothing behind: from now on SIGINT ends the process with 130.
- * HPT_INTERRUPTED if it has come already. */
-hpt_status hpt_cli_end_on_interrupt(hpt_error *error);
+void hpt_cli_watch_interrupts(void); /* before any thread is started; a second SIGINT ends the process */
+/* Whether from now on one SIGINT ends the process with 130, at once but for a file that is being written: for work that
+ * cannot stop half-way and has no results yet. HPT_INTERRUPTED if it has come already. */
+hpt_status hpt_cli_end_on_interrupt(bool ends, hpt_error *error);
+/* A folder that goes with the process when an interrupt ends it; NULL: none. */
+void hpt_cli_leave_nothing(const char *folder);
 
 typedef struct hpt_command {
     const char *name, *summary;

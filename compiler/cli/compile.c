@@ -18,7 +18,7 @@ typedef struct job {
     char target[32];
     hpt_build build; /* texts are freed, figures stay */
     bool serialised;
-    hpt_status status; /* HPT_INTERRUPTED until it is done */
+    hpt_status status;
     hpt_error error;
 } job;
 
@@ -41,7 +41,7 @@ static hpt_status add_package(batch *b, const char *folder, hpt_error *error) {
         b->jobs = grown;
         b->room = room;
     }
-    b->jobs[b->count] = (job){.folder = strdup(folder), .status = HPT_INTERRUPTED};
+    b->jobs[b->count] = (job){.folder = strdup(folder)};
     if (!b->jobs[b->count].folder) return hpt_error_set(error, HPT_NO_MEMORY, folder, "Out of memory.");
     b->count++;
     return HPT_OK;
@@ -103,7 +103,10 @@ static hpt_status compile_one(job *j, const batch *b, hpt_error *error) {
     snprintf(path, sizeof path, "%s/kernel.cu", j->folder);
     HPT_TRY(hpt_file_read(&source, &length, path, HPT_PACKAGE_LIMIT, error));
     HPT_TRY(hpt_nvrtc_compile(&build, b->nvrtc, source, m->symbol, j->target, m->nvrtc, m->nvrtc_count, error));
-    HPT_TRY(write_parts(j, &build, source, length, error));
+    hpt_files_hold(); /* all parts or none */
+    status = write_parts(j, &build, source, length, error);
+    hpt_files_release();
+    HPT_TRY(status);
     j->serialised = hpt_build_serialised(&build);
     j->build = (hpt_build){.registers = build.registers,
                            .spill_stores = build.spill_stores,
@@ -122,7 +125,7 @@ static void *work(void *argument) {
         pthread_mutex_lock(&b->lock);
         size_t i = b->next++;
         pthread_mutex_unlock(&b->lock);
-        if (i >= b->count || hpt_progress_interrupted(&hpt_cli_progress)) return NULL;
+        if (i >= b->count) return NULL;
         hpt_progress_say(&hpt_cli_progress, "compiling %zu of %zu", i + 1, b->count);
         b->jobs[i].status = compile_one(&b->jobs[i], b, &b->jobs[i].error);
     }
@@ -191,11 +194,11 @@ hpt_status hpt_command_compile(int argc, char **argv, hpt_error *error) {
     for (int i = first; i < argc; i++) HPT_TRY(add_folder(&b, argv[i], error));
     HPT_TRY(hpt_nvrtc_open(&nvrtc, error));
     b.nvrtc = nvrtc;
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* packages that are compiled stay */
     compile_all(&b, threads);
     hpt_progress_end(&hpt_cli_progress);
     HPT_TRY(print_results(&b, json, error));
     for (size_t i = 0; i < b.count; i++) {
-        HPT_FAIL_IF(b.jobs[i].status == HPT_INTERRUPTED, HPT_INTERRUPTED, "", "Interrupted; what is done stays.");
         if (b.jobs[i].status != HPT_OK) *error = b.jobs[i].error;
         HPT_TRY(b.jobs[i].status);
     }

@@ -84,9 +84,14 @@ hpt_status hpt_variant_open(hpt_variant *v, hpt_context *context, const hpt_sour
     hpt_source_options own = *options;
     if (v->unchained) own.chain = "none";
     if (v->plan[0]) own.emit.plan = v->plan;
-    hpt_status status = hpt_source_open(&v->source, v->name, &own, error);
-    if (status == HPT_OK) status = hpt_op_open(&v->op, context, v->source.folder, error);
-    if (status != HPT_OK) hpt_variant_close(v);
+    return hpt_source_open(&v->op, context, v->name, &own, error);
+}
+
+hpt_status hpt_variants_open(hpt_variant *variants, size_t count, hpt_context *context,
+                             const hpt_source_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    for (size_t i = 0; i < count && status == HPT_OK; i++)
+        status = hpt_variant_open(&variants[i], context, options, error);
     return status;
 }
 
@@ -102,7 +107,6 @@ hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hp
 void hpt_variant_close(hpt_variant *v) {
     hpt_op_close(v->op);
     v->op = NULL;
-    hpt_source_clear(&v->source);
 }
 
 hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt_field *f, const hpt_data *data,
@@ -116,14 +120,26 @@ hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *v, const hpt
     return hpt_problem_create(out, f->context, v->op, data, f->x, f->y, f->c, error);
 }
 
-hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, hpt_error *error) {
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *f, const hpt_op *op, const char *sums, hpt_error *error) {
     char types[64];
+    const char layout[] = {f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N', '\0'};
     hpt_op_info info;
     hpt_op_describe(op, &info);
-    snprintf(types, sizeof types, "%s %s %s %s %c%c", info.type_x, info.type_y, info.type_c, info.type_forms,
-             f->data.trans_x ? 'T' : 'N', f->data.trans_y ? 'T' : 'N');
+    hpt_tuned_types(types, sizeof types, &info, layout, sums);
     return hpt_tuned_key_make(out, f->context, info.op, types, f->data.shape.m, f->data.shape.n, f->data.shape.k,
                               error);
+}
+
+hpt_status hpt_timed_gpu_open(hpt_context **context, hpt_meter **meter, hpt_source_options *options, int64_t device,
+                              hpt_error *error) {
+    hpt_status status = HPT_OK;
+    hpt_context_info info;
+    HPT_TRY(hpt_context_open(context, "gpu", (int)device, NULL, error));
+    hpt_context_describe(*context, &info);
+    options->emit.target = info.target;
+    HPT_TRY(hpt_meter_open(meter, *context, (int)device, error));
+done:
+    return status;
 }
 
 hpt_status hpt_timed_op_check(const char *op, hpt_error *error) {

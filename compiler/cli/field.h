@@ -3,6 +3,7 @@
 #ifndef HPT_CLI_FIELD_H
 #define HPT_CLI_FIELD_H
 
+#include "measure.h"
 #include "problem.h"
 #include "source.h"
 #include "tune/tuned.h"
@@ -25,7 +26,6 @@ typedef struct hpt_variant { /* a scheme with its chaining and plan, emitted, co
     char name[128], plan[128];
     char settings[128]; /* further parameters of the call */
     bool unchained;
-    hpt_source source;
     hpt_op *op;
 } hpt_variant;
 
@@ -34,7 +34,10 @@ hpt_status hpt_variant_parse(hpt_variant *out, const char *text, hpt_error *erro
 /* `options` but for chain and plan, which come from the variant where it has them. */
 hpt_status hpt_variant_open(hpt_variant *variant, hpt_context *context, const hpt_source_options *options,
                             hpt_error *error);
-/* The same for what heptane tune has chosen; an error is followed to where it is remembered. */
+/* All of several, up to the first that fails. */
+hpt_status hpt_variants_open(hpt_variant *variants, size_t count, hpt_context *context,
+                             const hpt_source_options *options, hpt_error *error);
+/* The same as hpt_variant_open for what heptane tune has chosen; an error is followed to where it is remembered. */
 hpt_status hpt_variant_open_tuned(hpt_variant *v, hpt_context *context, const hpt_source_options *options,
                                   hpt_error *error);
 void hpt_variant_close(hpt_variant *variant);
@@ -43,9 +46,13 @@ void hpt_variant_close(hpt_variant *variant);
 hpt_status hpt_variant_problem(hpt_problem *out, const hpt_variant *variant, const hpt_field *field,
                                const hpt_data *data, hpt_error *error);
 
-/* Under what `heptane tune` remembers its choice for this field and an op of the same types. */
-hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, hpt_error *error);
+/* Under what `heptane tune` remembers its choice for this field and an op of the same types; `sums`: of --sums. */
+hpt_status hpt_field_key(hpt_tuned_key *out, const hpt_field *field, const hpt_op *op, const char *sums,
+                         hpt_error *error);
 
+/* A GPU and its meter for a command that times; schemes will be emitted for it. */
+hpt_status hpt_timed_gpu_open(hpt_context **context, hpt_meter **meter, hpt_source_options *options, int64_t device,
+                              hpt_error *error);
 /* --op of a command that times one product; HPT_USAGE if it names something else. */
 hpt_status hpt_timed_op_check(const char *op, hpt_error *error);
 /* "4096,8192x34816x5120", at least one */

@@ -1,19 +1,31 @@
 /* SIGINT as a flag. NVRTC puts a handler of its own in place while it compiles, which ends the process with nothing
  * cleared up; so no handler is relied on: the signal is blocked in every thread, and one thread waits for it. */
 #include "cli.h"
+#include "source.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 volatile int hpt_cli_interrupted;
 static volatile int ends_at_once;
+static char temporary[256]; /* folder */
 
 /* timeout(1) sends a signal to the process and then to its group: what follows at once is the same interrupt. */
 static void pass_over_echo(const sigset_t *set) {
     static const struct timespec moment = {.tv_nsec = 100000000}, none = {0};
     nanosleep(&moment, NULL);
     sigtimedwait(set, NULL, &none);
+}
+
+/* Other threads are at whatever they are at: NVRTC can take seconds over a kernel. */
+_Noreturn static void end(void) {
+    hpt_files_finish();
+    if (temporary[0]) hpt_folder_remove(temporary);
+    hpt_progress_end(&hpt_cli_progress);
+    fputs("heptane: Interrupted.\n", stderr);
+    _exit(hpt_status_exit_code(HPT_INTERRUPTED));
 }
 
 static void *wait_for_interrupts(void *argument) {
@@ -23,7 +35,7 @@ static void *wait_for_interrupts(void *argument) {
         hpt_cli_interrupted = 1;
         pass_over_echo(set);
     }
-    _exit(hpt_status_exit_code(HPT_INTERRUPTED));
+    end();
 }
 
 void hpt_cli_watch_interrupts(void) {
@@ -38,7 +50,13 @@ void hpt_cli_watch_interrupts(void) {
         pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* better to die than not to stop */
 }
 
-hpt_status hpt_cli_end_on_interrupt(hpt_error *error) {
-    ends_at_once = 1;
+void hpt_cli_leave_nothing(const char *folder) {
+    hpt_files_hold();
+    snprintf(temporary, sizeof temporary, "%s", folder ? folder : "");
+    hpt_files_release();
+}
+
+hpt_status hpt_cli_end_on_interrupt(bool ends, hpt_error *error) {
+    ends_at_once = ends;
     return hpt_cli_interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
 }

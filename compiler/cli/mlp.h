@@ -42,8 +42,9 @@ hpt_status hpt_mlp_data_tokens(hpt_mlp_data *data, int64_t m, hpt_error *error);
 void hpt_mlp_data_clear(hpt_mlp_data *data);
 /* A downloaded C of the given type, packed, against the reference. */
 void hpt_mlp_compare(hpt_check *out, const hpt_mlp_data *data, hpt_number_type type, const void *c);
-/* What `heptane tune` and hpt_choose know an mlp op's types by: of X, weights, C, forms; then the activation. */
-void hpt_mlp_types(char *out, size_t room, const hpt_op *op);
+/* What `heptane tune` and hpt_choose know an mlp op's types by: as hpt_tuned_types, the activation followed by
+ * " gate_up T" if gate and up are not added up in f16, the default. `sums`: of --sums. */
+void hpt_mlp_types(char *out, size_t room, const hpt_op *op, const char *sums);
 int64_t hpt_mlp_gate_up_rows(const hpt_mlp_data *data);
 
 typedef struct hpt_mlp_device { /* device copies of the operands, in a type of its own */

@@ -32,8 +32,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
         {"sizes", 0, HPT_OPTION_TEXT, &b->sizes, "LIST", "token counts, with commas (default 8192)", 0, 0},
-        {"hidden", 0, HPT_OPTION_INTEGER, &b->hidden, "H", "(default 5120)", 1, 1 << 30},
-        {"intermediate", 0, HPT_OPTION_INTEGER, &b->inner, "I", "(default 17408)", 1, 1 << 30},
+        {"hidden", 0, HPT_OPTION_INTEGER, &b->hidden, "H", "hidden size of the model (default 5120)", 1, 1 << 30},
+        {"intermediate", 0, HPT_OPTION_INTEGER, &b->inner, "I", "intermediate size (default 17408)", 1, 1 << 30},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
         {"baseline-type", 0, HPT_OPTION_TEXT, &b->baseline_type, "T",
          "the other pipeline computes in f16 or bf16 (default: our input type)", 0, 0},
@@ -78,16 +78,6 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
         status = hpt_variant_parse(&b->variants[b->variant_count++], b->chosen ? "trivial" : "seven-write", error);
     if (status != HPT_OK) return status;
     return hpt_tokens_parse(b->size, &b->size_count, MOST_SIZES, b->sizes ? b->sizes : "8192", error);
-}
-
-static hpt_status open_variants(mlp_bench *b, hpt_error *error) {
-    hpt_status status = HPT_OK;
-    for (size_t i = 0; i < b->variant_count; i++) {
-        hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", b->variants[i].name, b->variants[i].plan);
-        HPT_TRY(hpt_variant_open(&b->variants[i], b->context, &b->source, error));
-    }
-done:
-    return status;
 }
 
 /* ---- one size ---- */
@@ -174,27 +164,23 @@ static json_t *parts_of(const mlp_bench *b, const hpt_call *call, hpt_error *err
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+static void print_row(const json_t *row) {
+    char *parts = json_dumps(json_object_get(row, "parts_ms"), JSON_COMPACT | JSON_REAL_PRECISION(4));
+    printf("%6lld  %-16s %-9s %-12s %9.4f ms  baseline %9.4f ms  ratio %.3f / own %.3f  error %.2e / %.2e%s  %s\n",
+           (long long)json_integer_value(json_object_get(row, "m")), json_string_value(json_object_get(row, "scheme")),
+           json_string_value(json_object_get(row, "chain")), json_string_value(json_object_get(row, "plan")),
+           json_number_value(json_object_get(row, "ms")), json_number_value(json_object_get(row, "baseline_ms")),
+           json_number_value(json_object_get(row, "ratio")), json_number_value(json_object_get(row, "ratio_own")),
+           json_number_value(json_object_get(row, "rel_error")),
+           json_number_value(json_object_get(row, "baseline_rel_error")),
+           json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK", parts ? parts : "");
+    fflush(stdout);
+    free(parts);
+}
+
 static hpt_status keep_row(mlp_bench *b, json_t *row, hpt_error *error) {
-    json_array_append_new(b->rows, row);
-    if (!b->json) {
-        char *parts = json_dumps(json_object_get(row, "parts_ms"), JSON_COMPACT | JSON_REAL_PRECISION(4));
-        printf("%6lld  %-16s %-9s %-12s %9.4f ms  baseline %9.4f ms  ratio %.3f / own %.3f  error %.2e / %.2e%s  %s\n",
-               (long long)json_integer_value(json_object_get(row, "m")),
-               json_string_value(json_object_get(row, "scheme")), json_string_value(json_object_get(row, "chain")),
-               json_string_value(json_object_get(row, "plan")), json_number_value(json_object_get(row, "ms")),
-               json_number_value(json_object_get(row, "baseline_ms")), json_number_value(json_object_get(row, "ratio")),
-               json_number_value(json_object_get(row, "ratio_own")),
-               json_number_value(json_object_get(row, "rel_error")),
-               json_number_value(json_object_get(row, "baseline_rel_error")),
-               json_is_true(json_object_get(row, "ok")) ? "" : "  NOT OK", parts ? parts : "");
-        fflush(stdout);
-        free(parts);
-    }
-    if (!b->out_file) return HPT_OK;
-    char *text = json_dumps(b->rows, JSON_COMPACT);
-    hpt_status status = text ? hpt_file_write(b->out_file, text, strlen(text), error) : HPT_NO_MEMORY;
-    free(text);
-    return status;
+    if (!b->json) print_row(row);
+    return hpt_bench_keep_row(b->rows, row, b->out_file, error);
 }
 
 static hpt_status bench_variant(mlp_bench *b, field *f, hpt_variant *v, hpt_error *error) {
@@ -250,7 +236,7 @@ static hpt_status bench_chosen(mlp_bench *b, field *f, hpt_error *error) {
     hpt_choice choice;
     hpt_variant v = {0};
     char types[64];
-    hpt_mlp_types(types, sizeof types, b->variants[0].op);
+    hpt_mlp_types(types, sizeof types, b->variants[0].op, b->source.emit.sums);
     HPT_TRY(hpt_choose(&choice, b->context, "mlp", types, s->m, s->inner, s->hidden, error));
     memcpy(v.name, choice.scheme, sizeof choice.scheme);
     memcpy(v.plan, choice.plan, sizeof choice.plan);
@@ -293,12 +279,12 @@ hpt_status hpt_mlp_command_bench(int argc, char **argv, hpt_error *error) {
     HPT_FAIL_NO_MEMORY(b->rows = json_array());
     HPT_TRY(read_options(b, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&b->context, "gpu", (int)b->device, NULL, error));
+    HPT_TRY(hpt_timed_gpu_open(&b->context, &b->meter, &b->source, b->device, error));
     hpt_context_describe(b->context, &device);
-    b->source.emit.target = device.target;
-    HPT_TRY(hpt_meter_open(&b->meter, b->context, (int)b->device, error));
-    HPT_TRY(open_variants(b, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
+    HPT_TRY(hpt_variants_open(b->variants, b->variant_count, b->context, &b->source, error));
     HPT_TRY(make_field(b, &f, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
     for (size_t i = 0; i < b->size_count && status == HPT_OK; i++) status = bench_size(b, &f, b->size[i], error);
     if (b->json && json_array_size(b->rows)) {
         hpt_status printed = hpt_json_print(

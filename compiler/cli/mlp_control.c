@@ -4,15 +4,14 @@
 
 static const char *type_name(hpt_number_type type) { return type == HPT_NUMBER_F16 ? "f16" : "bf16"; }
 
-static hpt_status open_op(hpt_source *source, hpt_op **op, hpt_call **call, const hpt_mlp_control *c, const char *name,
+static hpt_status open_op(hpt_op **op, hpt_call **call, const hpt_mlp_control *c, const char *name,
                           const hpt_mlp_data *data, hpt_number_type type, const char *target, hpt_error *error) {
     hpt_status status = HPT_OK;
     char with[64];
     snprintf(with, sizeof with, "activation=%s,rounding=once", data->activation->name);
     const hpt_source_options options = {
         .emit = {.op = name, .target = target, .in_type = type_name(type), .forms = type_name(type), .with = with}};
-    HPT_TRY(hpt_source_open(source, "trivial", &options, error));
-    HPT_TRY(hpt_op_open(op, c->context, source->folder, error));
+    HPT_TRY(hpt_source_open(op, c->context, "trivial", &options, error));
     HPT_TRY(hpt_call_create(call, *op, error));
     HPT_TRY(hpt_call_set_param(*call, "m", data->shape.m, error));
 done:
@@ -74,9 +73,8 @@ hpt_status hpt_mlp_control_create(hpt_mlp_control *out, const hpt_mlp_data *data
     *out = (hpt_mlp_control){.context = d->context};
     HPT_FAIL_IF(data->with_bias || !data->with_norm, HPT_UNSUPPORTED, "bench",
                 "The control pipeline has a norm and no biases.");
-    HPT_TRY(open_op(&out->norm_source, &out->norm_op, &out->norm, out, "rmsnorm_forms", data, d->type, target, error));
-    HPT_TRY(open_op(&out->activation_source, &out->activation_op, &out->activation, out, "activation", data, d->type,
-                    target, error));
+    HPT_TRY(open_op(&out->norm_op, &out->norm, out, "rmsnorm_forms", data, d->type, target, error));
+    HPT_TRY(open_op(&out->activation_op, &out->activation, out, "activation", data, d->type, target, error));
     HPT_TRY(bind_norm(out, data, d, error));
     HPT_TRY(bind_activation(out, data, error));
     out->bytes_c = (size_t)s->m * (size_t)s->hidden * hpt_number_type_bytes(d->type);
@@ -98,8 +96,6 @@ void hpt_mlp_control_clear(hpt_mlp_control *c) {
     hpt_call_destroy(c->activation);
     hpt_op_close(c->norm_op);
     hpt_op_close(c->activation_op);
-    hpt_source_clear(&c->norm_source);
-    hpt_source_clear(&c->activation_source);
     for (size_t i = 0; c->context && i < HPT_COUNT(all); i++) hpt_device_free(c->context, all[i]);
     *c = (hpt_mlp_control){0};
 }

@@ -10,7 +10,6 @@
 
 typedef struct hpt_mlp_control {
     hpt_context *context;
-    hpt_source norm_source, activation_source;
     hpt_op *norm_op, *activation_op;
     hpt_call *norm, *activation;
     hpt_cublas *gate_up, *down;

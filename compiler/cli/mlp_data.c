@@ -1,6 +1,7 @@
 /* Operands of an MLP block and the block itself in double. */
 #include "launch/launch.h"
 #include "mlp.h"
+#include "tune/tuned.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +50,17 @@ done:
     return status;
 }
 
-void hpt_mlp_types(char *out, size_t room, const hpt_op *op) {
+void hpt_mlp_types(char *out, size_t room, const hpt_op *op, const char *sums) {
+    char variety[48];
     hpt_op_info info;
     const json_t *settings = json_object_get(op->record->options, "settings");
-    const char *activation = json_string_value(json_object_get(settings, "activation"));
+    const char *activation = json_string_value(json_object_get(settings, "activation")),
+               *gate_up = json_string_value(json_object_get(settings, "sums"));
+    const bool usual = !gate_up || strcmp(gate_up, "f16") == 0;
+    snprintf(variety, sizeof variety, "%s%s%s", activation ? activation : "", usual ? "" : " gate_up ",
+             usual ? "" : gate_up);
     hpt_op_describe(op, &info);
-    snprintf(out, room, "%s %s %s %s %s", info.type_x, info.type_y, info.type_c, info.type_forms,
-             activation ? activation : "");
+    hpt_tuned_types(out, room, &info, variety, sums);
 }
 
 int64_t hpt_mlp_gate_up_rows(const hpt_mlp_data *d) { return d->shape.inner * (d->activation->gated ? 2 : 1); }

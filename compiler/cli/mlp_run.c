@@ -173,7 +173,6 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     mlp_options o = {.shape = {512, 512, 1536}, .seed = 1, .repeat = 1};
     mlp_result result = {0};
-    hpt_source source = {0};
     hpt_context *context = NULL;
     hpt_op *op = NULL;
     hpt_mlp_data data = {0};
@@ -185,11 +184,8 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_refuse(name, &o.source, error));
     HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
-    HPT_TRY(hpt_source_open(&source, name, &o.source, error));
-    hpt_progress_say(&hpt_cli_progress, "compiling ...");
-    HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    hpt_source_clear(&source); /* all is in memory, so nothing stays behind when an interrupt ends the run */
-    HPT_TRY(hpt_cli_end_on_interrupt(error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error));
+    HPT_TRY(hpt_source_open(&op, context, name, &o.source, error));
     data = (hpt_mlp_data){
         .shape = o.shape, .eps = 1e-6, .seed = (uint64_t)o.seed, .with_residual = o.residual, .settings = o.settings};
     HPT_TRY(hpt_mlp_describe(&data, op, error));
@@ -206,7 +202,6 @@ hpt_status hpt_mlp_command_run(int argc, char **argv, hpt_error *error) {
 done:
     hpt_mlp_data_clear(&data);
     hpt_op_close(op);
-    hpt_source_clear(&source);
     hpt_context_close(context);
     return status;
 }

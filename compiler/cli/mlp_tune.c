@@ -2,10 +2,10 @@
  *
  * As for one product (tune.c): every candidate is checked, then timed in turns with the incumbent, which starts as the
  * trivial scheme with the target's default plan. Weights are made once for all sizes, kernels are opened once. */
-#include "bench_report.h"
 #include "field.h"
 #include "measure.h"
 #include "mlp.h"
+#include "tune_report.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +28,8 @@ static const struct {
 typedef struct tuner {
     const char *sizes, *schemes[MOST_SCHEMES];
     int64_t device, hidden, inner, size[MOST_SIZES];
-    size_t scheme_count, size_count, variant_count;
+    size_t scheme_count, size_count, variant_count, number; /* of the size at hand */
     double load;
-    bool json, dry;
     hpt_source_options source;
     hpt_context *context;
     hpt_meter *meter;
@@ -38,7 +37,7 @@ typedef struct tuner {
     hpt_mlp_data data;
     hpt_mlp_device copies;
     void *host;
-    json_t *rows;
+    hpt_tune_report report;
 } tuner;
 
 typedef struct champion { /* the incumbent of one size */
@@ -48,38 +47,59 @@ typedef struct champion { /* the incumbent of one size */
     size_t tried;
 } champion;
 
-/* A variant opened before, or opened now. */
-static hpt_variant *find_variant(tuner *t, const char *scheme, const char *plan) {
+/* A variant opened before, or opened now. One that was refused before is NULL. */
+static hpt_status find_variant(hpt_variant **out, tuner *t, const char *scheme, const char *plan, hpt_error *error) {
+    *out = NULL;
     for (size_t i = 0; i < t->variant_count; i++)
-        if (strcmp(t->variant[i].name, scheme) == 0 && strcmp(t->variant[i].plan, plan) == 0) return &t->variant[i];
-    if (t->variant_count == MOST_VARIANTS) return NULL;
+        if (strcmp(t->variant[i].name, scheme) == 0 && strcmp(t->variant[i].plan, plan) == 0) {
+            if (t->variant[i].op) *out = &t->variant[i];
+            return HPT_OK;
+        }
+    if (t->variant_count == MOST_VARIANTS) return HPT_OK;
     hpt_variant *v = &t->variant[t->variant_count++];
     snprintf(v->name, sizeof v->name, "%s", scheme);
     snprintf(v->plan, sizeof v->plan, "%s", plan);
-    hpt_progress_say(&hpt_cli_progress, "compiling %s %s ...", scheme, plan);
-    hpt_variant_open(v, t->context, &t->source, NULL); /* one that does not emit or compile is passed over */
-    return v;
+    hpt_status status = hpt_variant_open(v, t->context, &t->source, error);
+    if (status == HPT_OK) *out = v;
+    return status;
 }
 
-static bool is_right(tuner *t, hpt_mlp_problem *p, const hpt_op *op) {
+/* *out: the variant, bound and multiplying right; NULL if it was refused before. */
+static hpt_status make_ready(hpt_variant **out, hpt_mlp_problem *p, tuner *t, const char *scheme, const char *plan,
+                             hpt_error *error) {
+    hpt_status status = HPT_OK;
     hpt_check check;
     hpt_op_info info;
     uint32_t overflow;
-    if (hpt_mlp_problem_run_once(p, t->host, &overflow, hpt_meter_stream(t->meter), NULL) != HPT_OK) return false;
+    HPT_TRY(find_variant(out, t, scheme, plan, error));
+    if (!*out) goto done;
+    hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens (%zu of %zu): %s %s", t->data.shape.m, t->number,
+                     t->size_count, scheme, plan);
+    HPT_TRY(hpt_mlp_problem_create(p, (*out)->op, &t->data, &t->copies, error));
+    HPT_TRY(hpt_mlp_problem_run_once(p, t->host, &overflow, hpt_meter_stream(t->meter), error));
     hpt_mlp_compare(&check, &t->data, t->data.type_c, t->host);
-    hpt_op_describe(op, &info);
-    return check.bad == 0 && !overflow && check.rel_error <= info.bound;
+    hpt_op_describe((*out)->op, &info);
+    HPT_TRY(hpt_check_passed(&check, info.bound, error));
+    HPT_FAIL_IF(overflow, HPT_DIFFERS, "", "Forms are out of range (%u).", overflow);
+done:
+    return status;
 }
 
-/* Lets a candidate stand against the incumbent: only what goes wrong with the device itself is an error. */
+/* Lets a candidate stand against the incumbent; as in tune.c: only what goes wrong with the device itself is an error.
+ */
 static hpt_status challenge(tuner *t, champion *c, const char *scheme, const char *plan, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_mlp_problem p = {0};
     hpt_pair pair;
-    hpt_variant *v = find_variant(t, scheme, plan);
-    if (!v || !v->op) return HPT_OK;
-    hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: %s %s", t->data.shape.m, scheme, plan);
-    if (hpt_mlp_problem_create(&p, v->op, &t->data, &t->copies, NULL) != HPT_OK || !is_right(t, &p, v->op)) goto done;
+    hpt_variant *v;
+    hpt_error why = {0};
+    HPT_TRY(hpt_tune_interrupted(error));
+    if (make_ready(&v, &p, t, scheme, plan, &why) != HPT_OK) {
+        HPT_TRY(hpt_tune_interrupted(error));
+        if (!plan[0]) hpt_tune_pass_over(scheme, &why);
+        v = NULL;
+    }
+    if (!v) goto done;
     c->tried++;
     const hpt_runnable challenger = {hpt_run_call, p.call};
     const hpt_runnable incumbent = c->variant ? (hpt_runnable){hpt_run_call, c->problem.call} : challenger;
@@ -102,13 +122,11 @@ static hpt_status find_champion(tuner *t, champion *c, hpt_error *error) {
     for (size_t i = 0; i < HPT_COUNT(plans); i++) {
         if (plans[i].target[0] && strcmp(plans[i].target, t->source.emit.target) != 0) continue;
         if (m < plans[i].least || m > plans[i].most) continue;
-        HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
-                    "Interrupted; earlier sizes are kept.");
         if (plans[i].scheme[0]) HPT_TRY(challenge(t, c, plans[i].scheme, plans[i].plan, error));
         for (size_t s = 0; !plans[i].scheme[0] && s < t->scheme_count; s++)
             HPT_TRY(challenge(t, c, t->schemes[s], plans[i].plan, error));
     }
-    HPT_FAIL_IF(!c->variant, HPT_DIFFERS, "tune", "No candidate ran and multiplied right.");
+    HPT_FAIL_IF(!c->variant, HPT_DIFFERS, "", "No candidate ran and multiplied right.");
 done:
     return status;
 }
@@ -118,21 +136,12 @@ static hpt_status remember(tuner *t, const champion *c, hpt_error *error) {
     hpt_tuned_key key;
     char types[64];
     const hpt_mlp_shape *s = &t->data.shape;
-    hpt_mlp_types(types, sizeof types, c->variant->op);
+    hpt_mlp_types(types, sizeof types, c->variant->op, t->source.emit.sums);
     hpt_tuned_choice choice = {.ms = c->seconds * 1e3, .trivial_ms = c->trivial_seconds * 1e3};
     snprintf(choice.scheme, sizeof choice.scheme, "%s", c->variant->name);
     snprintf(choice.plan, sizeof choice.plan, "%s", c->variant->plan);
     HPT_TRY(hpt_tuned_key_make(&key, t->context, "mlp", types, s->m, s->inner, s->hidden, error));
-    if (!t->dry) HPT_TRY(hpt_tuned_store(t->context->cache, &key, &choice, error));
-    json_array_append_new(t->rows,
-                          json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:f,s:f,s:I}", "op", "mlp", "m", (json_int_t)s->m,
-                                    "hidden", (json_int_t)s->hidden, "intermediate", (json_int_t)s->inner, "up_to",
-                                    (json_int_t)hpt_tuned_class(s->m), "scheme", choice.scheme, "plan", choice.plan,
-                                    "ms", choice.ms, "trivial_ms", choice.trivial_ms, "tried", (json_int_t)c->tried));
-    if (!t->json)
-        printf("%6" PRId64 " tokens  %-14s %-44s %9.4f ms (trivial, default plan %.4f), %zu tried\n", s->m,
-               choice.scheme, choice.plan[0] ? choice.plan : "default plan", choice.ms, choice.trivial_ms, c->tried);
-    fflush(stdout);
+    HPT_TRY(hpt_tune_keep(&t->report, t->context, &key, &choice, c->tried, error));
 done:
     return status;
 }
@@ -141,6 +150,8 @@ static hpt_status tune_size(tuner *t, int64_t m, hpt_error *error) {
     hpt_status status = HPT_OK;
     champion c = {0};
     if (m != t->data.shape.m) {
+        hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens (%zu of %zu): data and reference ...", m, t->number,
+                         t->size_count);
         HPT_TRY(hpt_mlp_data_tokens(&t->data, m, error));
         HPT_TRY(hpt_mlp_upload_tokens(&t->copies, &t->data, error));
     }
@@ -158,26 +169,28 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     hpt_emit_options *emit = &t->source.emit;
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
-        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "token counts, with commas (default: every class to 16384)", 0,
-         0},
-        {"hidden", 0, HPT_OPTION_INTEGER, &t->hidden, "H", "(default 5120)", 1, 1 << 30},
-        {"intermediate", 0, HPT_OPTION_INTEGER, &t->inner, "I", "(default 17408)", 1, 1 << 30},
+        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST",
+         "token counts, with commas (default: each 2^i and 3 2^i up to 16384)", 0, 0},
+        {"hidden", 0, HPT_OPTION_INTEGER, &t->hidden, "H", "hidden size of the model (default 5120)", 1, 1 << 30},
+        {"intermediate", 0, HPT_OPTION_INTEGER, &t->inner, "I", "intermediate size (default 17408)", 1, 1 << 30},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
-        {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
+        {"dry-run", 0, HPT_OPTION_FLAG, &t->report.dry, NULL, "measure, but remember nothing", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before a size's first sample (default 1)", 0,
          3600},
         {"device", 0, HPT_OPTION_INTEGER, &t->device, "D", "number of the GPU (default 0)", 0, 1024},
         {"in-type", 0, HPT_OPTION_TEXT, &emit->in_type, "T", "type of X and the weights: f16 (default) or bf16", 0, 0},
         {"forms", 0, HPT_OPTION_TEXT, &emit->forms, "T", "type of the operand forms: f16 (default) or bf16", 0, 0},
         {"out-type", 0, HPT_OPTION_TEXT, &emit->out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
-        {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
+        {"sums", 0, HPT_OPTION_TEXT, &emit->sums, "TYPE", "in which C is added up (default: as C; f16 if C is bf16)", 0,
+         0},
+        {"json", 0, HPT_OPTION_FLAG, &t->report.json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {
         "tune --op mlp",
         "[SCHEME...] [options]",
-        "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and "
-        "remembers them.",
-        "heptane tune --op mlp --hidden 5120 --intermediate 17408\n"
-        "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16\n",
+        "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and remembers them.",
+        "heptane tune --op mlp --hidden 5120 --intermediate 17408    every number of tokens up to 16384\n"
+        "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16\n"
+        "heptane bench --op mlp --chosen --sizes 256    what was chosen, against cuBLAS with fused kernels\n",
         0,
         MOST_SCHEMES,
         options,
@@ -191,8 +204,9 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
 
 static hpt_status make_weights(tuner *t, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_variant *v = find_variant(t, "trivial", "");
-    if (!v->op) return hpt_variant_open(v, t->context, &t->source, error); /* says why */
+    hpt_variant *v;
+    HPT_TRY(find_variant(&v, t, "trivial", "", error));
+    hpt_progress_say(&hpt_cli_progress, "weights, data and reference ...");
     t->data = (hpt_mlp_data){.shape = {t->size[0], t->hidden, t->inner}, .eps = 1e-6, .seed = 1};
     HPT_TRY(hpt_mlp_describe(&t->data, v->op, error));
     HPT_TRY(hpt_mlp_data_make(&t->data, error));
@@ -208,28 +222,29 @@ static void clear(tuner *t) {
     for (size_t i = 0; i < t->variant_count; i++) hpt_variant_close(&t->variant[i]);
     hpt_meter_close(t->meter);
     hpt_context_close(t->context);
-    json_decref(t->rows);
+    json_decref(t->report.rows);
 }
 
 hpt_status hpt_mlp_command_tune(int argc, char **argv, hpt_error *error) {
     hpt_status status = HPT_OK;
     bool helped = false;
-    hpt_context_info device;
     tuner *t = calloc(1, sizeof *t);
     HPT_FAIL_NO_MEMORY(t);
     t->load = 1;
     t->hidden = 5120;
     t->inner = 17408;
-    HPT_FAIL_NO_MEMORY(t->rows = json_array());
     HPT_TRY(read_options(t, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&t->context, "gpu", (int)t->device, NULL, error));
-    hpt_context_describe(t->context, &device);
-    t->source.emit.target = device.target;
-    HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
+    HPT_TRY(hpt_timed_gpu_open(&t->context, &t->meter, &t->source, t->device, error));
+    HPT_TRY(hpt_tune_begin(&t->report, t->context, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(make_weights(t, error));
-    for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, t->size[i], error);
-    if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
+    while (t->number < t->size_count && status == HPT_OK) {
+        t->number++;
+        status = tune_size(t, t->size[t->number - 1], error);
+    }
+    status = hpt_tune_end(&t->report, t->context, status, error);
 done:
     if (t) clear(t);
     free(t);

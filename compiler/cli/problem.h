@@ -50,6 +50,8 @@ typedef struct hpt_check {
 } hpt_check;
 /* Compares a downloaded output with the reference. */
 void hpt_data_compare(hpt_check *out, const hpt_data *data, const void *c);
+/* HPT_DIFFERS if a result has bad elements or is not within its bound. */
+hpt_status hpt_check_passed(const hpt_check *check, double bound, hpt_error *error);
 
 /* Sets parameters from "cut=0,beside=0"; NULL: none. */
 hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error);

@@ -230,3 +230,10 @@ void hpt_data_compare(hpt_check *out, const hpt_data *d, const void *c) {
         }
     *out = (hpt_check){norm > 0 ? sqrt(difference / norm) : sqrt(difference), s.bad, r->whole};
 }
+
+hpt_status hpt_check_passed(const hpt_check *check, double bound, hpt_error *error) {
+    if (check->bad == 0 && check->rel_error <= bound) return HPT_OK;
+    return hpt_error_set(error, HPT_DIFFERS, "",
+                         "The result is not within its bound (relative error %.3e, bound %.1e, %zu bad elements).",
+                         check->rel_error, bound, check->bad);
+}

@@ -224,7 +224,6 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_run(argc, argv, error);
     run_options o = {.shape = {512, 512, 512, 1, 0, 0, 0}, .seed = 1, .repeat = 1, .alpha = 1};
     run_result result = {0};
-    hpt_source source = {0};
     hpt_context *context = NULL;
     hpt_op *op = NULL;
     hpt_data data = {0};
@@ -236,11 +235,8 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
     HPT_TRY(hpt_source_refuse(name, &o.source, error));
     HPT_TRY(hpt_source_context(&context, name, o.backend, o.device, &o.source, error));
     hpt_context_describe(context, &device);
-    HPT_TRY(hpt_source_open(&source, name, &o.source, error));
-    hpt_progress_say(&hpt_cli_progress, "compiling ...");
-    HPT_TRY(hpt_op_open(&op, context, source.folder, error));
-    hpt_source_clear(&source); /* all is in memory, so nothing stays behind when an interrupt ends the run */
-    HPT_TRY(hpt_cli_end_on_interrupt(error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error));
+    HPT_TRY(hpt_source_open(&op, context, name, &o.source, error));
     data = (hpt_data){.shape = o.shape,
                       .alpha = o.alpha,
                       .beta = o.beta,
@@ -265,7 +261,6 @@ hpt_status hpt_command_run(int argc, char **argv, hpt_error *error) {
 done:
     hpt_data_clear(&data);
     hpt_op_close(op);
-    hpt_source_clear(&source);
     hpt_context_close(context);
     return status;
 }

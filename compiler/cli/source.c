@@ -69,24 +69,56 @@ done:
     return status;
 }
 
-hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_options *options, hpt_error *error) {
-    *out = (hpt_source){0};
-    if (is_operation(name)) {
-        int length = snprintf(out->folder, sizeof out->folder, "%s", name);
-        return length < (int)sizeof out->folder
-                   ? HPT_OK
-                   : hpt_error_set(error, HPT_TOO_LARGE, name, "The folder's name is too long.");
-    }
-    if (is_folder(name))
-        return hpt_error_set(
-            error, HPT_UNSUPPORTED, name,
-            "This folder holds no op.json; name the folder that heptane emit wrote, not a package in it.");
+/* The folder of an operation, which may be made for this. */
+typedef struct source {
+    char folder[256];
+    bool temporary;
+} source;
+
+static void clear(source *s) {
+    if (!s->temporary) return;
+    hpt_files_hold(); /* an interrupt that ends the process removes the folder too, but not at the same time */
+    hpt_folder_remove(s->folder);
+    hpt_cli_leave_nothing(NULL);
+    hpt_files_release();
+}
+
+static hpt_status make_temporary(source *out, hpt_error *error) {
     const char *base = getenv("TMPDIR");
     snprintf(out->folder, sizeof out->folder, "%.200s/heptane-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(out->folder)) return hpt_error_set(error, HPT_IO, out->folder, "Cannot create a temporary folder.");
-    out->temporary = true;
-    hpt_status status = emit_into(out->folder, name, options, error);
-    if (status != HPT_OK) hpt_source_clear(out);
+    hpt_files_hold();
+    out->temporary = mkdtemp(out->folder) != NULL;
+    if (out->temporary) hpt_cli_leave_nothing(out->folder);
+    hpt_files_release();
+    return out->temporary ? HPT_OK : hpt_error_set(error, HPT_IO, out->folder, "Cannot create a temporary folder.");
+}
+
+static hpt_status find(source *out, const char *name, const hpt_source_options *options, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    if (is_operation(name)) {
+        int length = snprintf(out->folder, sizeof out->folder, "%s", name);
+        HPT_FAIL_IF(length >= (int)sizeof out->folder, HPT_TOO_LARGE, name, "The folder's name is too long.");
+        goto done;
+    }
+    HPT_FAIL_IF(is_folder(name), HPT_UNSUPPORTED, name,
+                "This folder holds no op.json; name the folder that heptane emit wrote, not a package in it.");
+    HPT_TRY(make_temporary(out, error));
+    HPT_TRY(emit_into(out->folder, name, options, error));
+done:
+    return status;
+}
+
+hpt_status hpt_source_open(hpt_op **out, hpt_context *context, const char *name, const hpt_source_options *options,
+                           hpt_error *error) {
+    const char *plan = options->emit.plan;
+    source s = {0};
+    *out = NULL;
+    hpt_status status = find(&s, name, options, error);
+    if (status == HPT_OK) {
+        hpt_progress_say(&hpt_cli_progress, "compiling %s%s%s ...", name, plan ? " " : "", plan ? plan : "");
+        status = hpt_op_open(out, context, s.folder, error);
+    }
+    clear(&s);
     return status;
 }
 
@@ -148,9 +180,4 @@ hpt_status hpt_source_context(hpt_context **out, const char *name, const char *b
     if (!options->emit.target) options->emit.target = info.target;
 done:
     return status;
-}
-
-void hpt_source_clear(hpt_source *source) {
-    if (source->temporary) hpt_folder_remove(source->folder);
-    *source = (hpt_source){0};
 }

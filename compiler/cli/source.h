@@ -1,6 +1,6 @@
 /* source.h - from what a user names (an operation folder, a scheme file, a catalogue entry) to an operation folder on
- * disk. A scheme is read, chained with the target's accumulators and emitted into a temporary folder, which goes with
- * hpt_source_clear. Shared by run, bench and tune.
+ * disk, loaded. A scheme is read, chained with the target's accumulators and emitted into a temporary folder, which is
+ * gone when the kernels are in memory. Shared by run, bench and tune.
  */
 #ifndef HPT_CLI_SOURCE_H
 #define HPT_CLI_SOURCE_H
@@ -17,12 +17,8 @@ typedef struct hpt_source_options {
     double time_limit;         /* of the chaining; 0: its default */
 } hpt_source_options;
 
-typedef struct hpt_source {
-    char folder[256]; /* of the operation */
-    bool temporary;
-} hpt_source;
-
-hpt_status hpt_source_open(hpt_source *out, const char *name, const hpt_source_options *options, hpt_error *error);
+hpt_status hpt_source_open(hpt_op **out, hpt_context *context, const char *name, const hpt_source_options *options,
+                           hpt_error *error);
 /* The device for `name`: the one asked for, else a GPU; where there is none, an emulator of the target that the
  * operation folder was made for (sm_90a for a scheme). Fills in options->emit.target where it was left open. */
 hpt_status hpt_source_context(hpt_context **out, const char *name, const char *backend, int64_t device,
@@ -30,7 +26,6 @@ hpt_status hpt_source_context(hpt_context **out, const char *name, const char *b
 /* For a command whose options are about `name` alone: HPT_USAGE if that is a folder, which is emitted already, and
  * options for emitting are given. Before hpt_source_context. */
 hpt_status hpt_source_refuse(const char *name, const hpt_source_options *options, hpt_error *error);
-void hpt_source_clear(hpt_source *source);
 /* rm -r */
 void hpt_folder_remove(const char *path);
 /* "n,m,p" */

@@ -3,10 +3,10 @@
  * Every candidate is checked against the reference first, then timed in turns with the incumbent, which starts as the
  * trivial scheme: so clocks are equal, and whatever is chosen was not slower than an ordinary product beyond the
  * spread. */
-#include "bench_report.h"
 #include "field.h"
 #include "measure.h"
 #include "mlp.h"
+#include "tune_report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +27,15 @@ typedef struct tuner {
     const char *sizes;
     int64_t device;
     double load;
-    bool json, dry, unchained;
+    bool unchained, list, forget;
     hpt_source_options source;
     const char *schemes[MOST_SCHEMES];
     size_t scheme_count;
     hpt_context *context;
     hpt_meter *meter;
     hpt_shape size[MOST_SIZES];
-    size_t size_count;
-    json_t *rows;
+    size_t size_count, number; /* of the size at hand */
+    hpt_tune_report report;
 } tuner;
 
 typedef struct champion { /* the incumbent of one size */
@@ -46,13 +46,21 @@ typedef struct champion { /* the incumbent of one size */
     size_t tried;
 } champion;
 
-static bool is_right(tuner *t, const hpt_field *f, hpt_problem *p) {
+static hpt_status check_right(tuner *t, const hpt_field *f, hpt_problem *p, hpt_error *error) {
+    hpt_status status = HPT_OK;
     hpt_check check;
     hpt_op_info info;
-    if (hpt_problem_run_once(p, f->host, hpt_meter_stream(t->meter), NULL) != HPT_OK) return false;
+    HPT_TRY(hpt_problem_run_once(p, f->host, hpt_meter_stream(t->meter), error));
     hpt_data_compare(&check, &f->data, f->host);
     hpt_op_describe(p->op, &info);
-    return check.bad == 0 && check.rel_error <= info.bound;
+    status = hpt_check_passed(&check, info.bound, error);
+done:
+    return status;
+}
+
+/* The trivial scheme with the target's default plan: an ordinary product. */
+static bool is_ordinary(const hpt_variant *v) {
+    return strcmp(v->name, "trivial") == 0 && !v->plan[0] && !v->settings[0];
 }
 
 static void dethrone(champion *c) {
@@ -60,8 +68,21 @@ static void dethrone(champion *c) {
     hpt_variant_close(&c->variant);
 }
 
+static hpt_status make_ready(tuner *t, const hpt_field *f, hpt_variant *v, hpt_problem *p, const hpt_data *data,
+                             hpt_error *error) {
+    hpt_status status = HPT_OK;
+    HPT_TRY(hpt_variant_open(v, t->context, &t->source, error));
+    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld (%zu of %zu): %s %s%s%s", (long long)data->shape.m,
+                     (long long)data->shape.n, (long long)data->shape.k, t->number, t->size_count, v->name, v->plan,
+                     v->plan[0] ? " " : "", v->settings);
+    HPT_TRY(hpt_variant_problem(p, v, f, data, error));
+    HPT_TRY(check_right(t, f, p, error));
+done:
+    return status;
+}
+
 /* Opens a candidate and lets it stand against the incumbent. One that does not emit, compile, fit or multiply right is
- * passed over: only what goes wrong with the device itself is an error. */
+ * passed over, with a note if it is a scheme's default: only what goes wrong with the device itself is an error. */
 static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const char *scheme, const char *plan,
                             const char *settings, bool unchained, hpt_error *error) {
     hpt_status status = HPT_OK;
@@ -69,25 +90,28 @@ static hpt_status challenge(tuner *t, const hpt_field *f, champion *c, const cha
     hpt_data data = f->data;
     hpt_problem p = {0};
     hpt_pair pair;
+    hpt_error why = {0};
+    HPT_TRY(hpt_tune_interrupted(error));
     snprintf(v.name, sizeof v.name, "%s", scheme);
     snprintf(v.plan, sizeof v.plan, "%s", plan);
     snprintf(v.settings, sizeof v.settings, "%s", settings);
-    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld: %s %s", (long long)f->data.shape.m,
-                     (long long)f->data.shape.n, (long long)f->data.shape.k, scheme, plan);
     data.settings = v.settings[0] ? v.settings : NULL;
-    if (hpt_variant_open(&v, t->context, &t->source, NULL) != HPT_OK) return HPT_OK;
-    if (hpt_variant_problem(&p, &v, f, &data, NULL) != HPT_OK || !is_right(t, f, &p)) goto done;
+    if (make_ready(t, f, &v, &p, &data, &why) != HPT_OK) {
+        HPT_TRY(hpt_tune_interrupted(error));
+        if (!plan[0] && !settings[0]) hpt_tune_pass_over(scheme, &why);
+        goto done;
+    }
     c->tried++;
     if (!c->variant.op) {
         hpt_runnable own = {hpt_run_call, p.call};
         HPT_TRY(hpt_measure_pair(&pair, t->meter, own, own, t->load, error));
+        if (is_ordinary(&v)) c->trivial_seconds = pair.median_b;
     } else {
         hpt_runnable incumbent = {hpt_run_call, c->problem.call}, challenger = {hpt_run_call, p.call};
         HPT_TRY(hpt_measure_pair(&pair, t->meter, incumbent, challenger, 0.3, error));
-        if (strcmp(c->variant.name, "trivial") == 0) c->trivial_seconds = pair.median_a;
+        if (is_ordinary(&c->variant)) c->trivial_seconds = pair.median_a;
         if (!hpt_challenger_wins(&pair)) goto done;
     }
-    if (strcmp(scheme, "trivial") == 0 && !plan[0]) c->trivial_seconds = pair.median_b;
     dethrone(c);
     c->seconds = pair.median_b;
     c->variant = v;
@@ -110,9 +134,8 @@ static hpt_status find_champion(tuner *t, const hpt_field *f, champion *c, hpt_e
     for (size_t i = 0; i < t->scheme_count; i++) {
         HPT_TRY(challenge(t, f, c, t->schemes[i], "", "", false, error));
         if (t->unchained) HPT_TRY(challenge(t, f, c, t->schemes[i], "", "", true, error));
-        HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
-                    "Interrupted; earlier sizes are kept.");
     }
+    HPT_FAIL_IF(!c->variant.op, HPT_DIFFERS, "", "No candidate ran and multiplied right.");
     char winner[sizeof c->variant.name];
     snprintf(winner, sizeof winner, "%s", c->variant.name);
     bool unchained = c->variant.unchained;
@@ -121,7 +144,6 @@ static hpt_status find_champion(tuner *t, const hpt_field *f, champion *c, hpt_e
     for (size_t i = 0; i < HPT_COUNT(plans); i++)
         if (strcmp(plans[i].target, device.target) == 0)
             HPT_TRY(challenge(t, f, c, winner, plans[i].plan, plans[i].settings, unchained, error));
-    HPT_FAIL_IF(!c->variant.op, HPT_DIFFERS, "tune", "No candidate ran and multiplied right.");
 done:
     return status;
 }
@@ -131,24 +153,17 @@ static hpt_status tune_size(tuner *t, const hpt_op *op, const hpt_shape *shape, 
     hpt_field f = {0};
     champion c = {0};
     hpt_tuned_key key;
+    hpt_progress_say(&hpt_cli_progress, "%lld x %lld x %lld (%zu of %zu): data and reference ...", (long long)shape->m,
+                     (long long)shape->n, (long long)shape->k, t->number, t->size_count);
     HPT_TRY(hpt_field_create(&f, t->context, op, shape, 1, NULL, error));
     HPT_TRY(find_champion(t, &f, &c, error));
-    HPT_TRY(hpt_field_key(&key, &f, c.variant.op, error));
+    HPT_TRY(hpt_field_key(&key, &f, c.variant.op, t->source.emit.sums, error));
     hpt_tuned_choice choice = {
         .unchained = c.variant.unchained, .ms = c.seconds * 1e3, .trivial_ms = c.trivial_seconds * 1e3};
     snprintf(choice.scheme, sizeof choice.scheme, "%s", c.variant.name);
     snprintf(choice.plan, sizeof choice.plan, "%s", c.variant.plan);
     snprintf(choice.settings, sizeof choice.settings, "%s", c.variant.settings);
-    if (!t->dry) HPT_TRY(hpt_tuned_store(t->context->cache, &key, &choice, error));
-    json_array_append_new(t->rows, json_pack("{s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:I}", "m", (json_int_t)shape->m,
-                                             "n", (json_int_t)shape->n, "k", (json_int_t)shape->k, "scheme",
-                                             choice.scheme, "plan", choice.plan, "settings", choice.settings, "chain",
-                                             choice.unchained ? "none" : "optimal", "ms", choice.ms, "trivial_ms",
-                                             choice.trivial_ms, "tried", (json_int_t)c.tried));
-    if (!t->json)
-        printf("%6lld %6lld %6lld  %-16s %-28s %-10s %9.4f ms (trivial %.4f), %zu tried\n", (long long)shape->m,
-               (long long)shape->n, (long long)shape->k, choice.scheme, choice.plan[0] ? choice.plan : "default plan",
-               choice.settings, choice.ms, choice.trivial_ms, c.tried);
+    HPT_TRY(hpt_tune_keep(&t->report, t->context, &key, &choice, c.tried, error));
 done:
     dethrone(&c);
     hpt_field_clear(&f);
@@ -160,9 +175,12 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &t->source.emit.op, "OP", "gemm (default), or mlp, which has options of its own", 0,
          0},
-        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "4096 or MxNxK, several with commas (4096,8192)", 0, 0},
+        {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST", "4096 or MxNxK, with commas (default 4096,8192,16384)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &t->unchained, NULL, "also try each scheme without chaining", 0, 0},
-        {"dry-run", 0, HPT_OPTION_FLAG, &t->dry, NULL, "measure, but remember nothing", 0, 0},
+        {"dry-run", 0, HPT_OPTION_FLAG, &t->report.dry, NULL, "measure, but remember nothing", 0, 0},
+        {"list", 0, HPT_OPTION_FLAG, &t->list, NULL, "print what is remembered, of all operations and devices, and end",
+         0, 0},
+        {"forget", 0, HPT_OPTION_FLAG, &t->forget, NULL, "remove what is remembered, all of it, and end", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &t->load, "S", "seconds of load before the first sample (default 2.2)", 0, 3600},
         {"device", 0, HPT_OPTION_INTEGER, &t->device, "D", "number of the GPU (default 0)", 0, 1024},
         {"in-type", 0, HPT_OPTION_TEXT, &t->source.emit.in_type, "T", "type of X and Y: f16 (default) or bf16", 0, 0},
@@ -171,15 +189,16 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         {"out-type", 0, HPT_OPTION_TEXT, &t->source.emit.out_type, "T", "type of C: f16, bf16 or f32", 0, 0},
         {"sums", 0, HPT_OPTION_TEXT, &t->source.emit.sums, "TYPE",
          "in which C is added up (default: as C; f16 if C is bf16)", 0, 0},
-        {"json", 0, HPT_OPTION_FLAG, &t->json, NULL, "print JSON", 0, 0}};
+        {"json", 0, HPT_OPTION_FLAG, &t->report.json, NULL, "print JSON", 0, 0}};
     const hpt_usage usage = {
         "tune",
         "[SCHEME...] [options]",
-        "Finds the fastest scheme and plan for shapes on this GPU and remembers it.",
+        "Finds the fastest scheme and plan for shapes on this GPU and remembers it, beside the compiled kernels.",
         "heptane tune --sizes 4096,8192,16384                 seven-write and strassen, for square sizes\n"
         "heptane tune seven-write --sizes 8192x34816x5120     one scheme, for a layer of a model\n"
         "heptane bench --tuned --sizes 8192                   what was chosen, against cuBLAS\n"
-        "heptane tune --op mlp --hidden 5120 --intermediate 17408   an MLP block, for every number of tokens\n",
+        "heptane tune --op mlp --hidden 5120 --intermediate 17408   an MLP block, for every number of tokens\n"
+        "heptane tune --list                                  what is remembered, and where\n",
         0,
         MOST_SCHEMES,
         options,
@@ -199,27 +218,32 @@ hpt_status hpt_command_tune(int argc, char **argv, hpt_error *error) {
     if (hpt_mlp_wanted(argc, argv)) return hpt_mlp_command_tune(argc, argv, error);
     hpt_status status = HPT_OK;
     bool helped = false;
-    hpt_context_info device;
     hpt_variant base = {.name = "trivial"};
     tuner *t = calloc(1, sizeof *t);
     HPT_FAIL_NO_MEMORY(t);
     t->load = 2.2;
-    HPT_FAIL_NO_MEMORY(t->rows = json_array());
     HPT_TRY(read_options(t, argc, argv, &helped, error));
     if (helped) goto done;
-    HPT_TRY(hpt_context_open(&t->context, "gpu", (int)t->device, NULL, error));
-    hpt_context_describe(t->context, &device);
-    t->source.emit.target = device.target;
-    HPT_TRY(hpt_meter_open(&t->meter, t->context, (int)t->device, error));
+    if (t->list || t->forget) {
+        status = (t->list ? hpt_tune_list : hpt_tune_forget)(t->report.json, error);
+        goto done;
+    }
+    HPT_TRY(hpt_timed_gpu_open(&t->context, &t->meter, &t->source, t->device, error));
+    HPT_TRY(hpt_tune_begin(&t->report, t->context, error));
+    HPT_TRY(hpt_cli_end_on_interrupt(true, error)); /* nothing is measured yet */
     HPT_TRY(hpt_variant_open(&base, t->context, &t->source, error));
-    for (size_t i = 0; i < t->size_count && status == HPT_OK; i++) status = tune_size(t, base.op, &t->size[i], error);
-    if (t->json) status = hpt_tune_print(t->rows, device.device, status, error);
+    HPT_TRY(hpt_cli_end_on_interrupt(false, error));
+    while (t->number < t->size_count && status == HPT_OK) {
+        t->number++;
+        status = tune_size(t, base.op, &t->size[t->number - 1], error);
+    }
+    status = hpt_tune_end(&t->report, t->context, status, error);
 done:
     if (t) {
         hpt_variant_close(&base);
         hpt_meter_close(t->meter);
         hpt_context_close(t->context);
-        json_decref(t->rows);
+        json_decref(t->report.rows);
     }
     free(t);
     return status;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Subcommands with a second table for one of their operations. */
-static const struct { const char *command, *op; } variants[] = {{"run", "mlp"}, {"bench", "mlp"}};
+static const struct { const char *command, *op; } variants[] = {{"run", "mlp"}, {"bench", "mlp"}, {"tune", "mlp"}};
 
 static hpt_status visit(const hpt_command *command, const char *op, hpt_error *error) {
     char name[32], option[] = "--op", value[32], help[] = "--help";

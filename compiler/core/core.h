@@ -67,6 +67,11 @@ HPT_NODISCARD bool hpt_add_i64(int64_t *out, int64_t a, int64_t b); /* false on 
 hpt_status hpt_file_read(char **out, size_t *length, const char *path, size_t limit, hpt_error *error);
 /* Writes through a temporary file and rename, so that no reader ever sees half a file. */
 hpt_status hpt_file_write(const char *path, const char *bytes, size_t length, hpt_error *error);
+/* Between these, which may nest, hpt_files_finish waits. Writing a file and making a folder are held by themselves. */
+void hpt_files_hold(void);
+void hpt_files_release(void);
+/* Before a process ends while threads are at work: waits until no file is half written, and lets none be begun. */
+void hpt_files_finish(void);
 /* mkdir -p */
 hpt_status hpt_folder_create(const char *path, hpt_error *error);
 

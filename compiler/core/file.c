@@ -1,5 +1,6 @@
 #include "core.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,12 @@ done:
     return status;
 }
 
+/* Files are written by readers of this lock: many at once, and one within another. */
+static pthread_rwlock_t writing = PTHREAD_RWLOCK_INITIALIZER;
+void hpt_files_hold(void) { pthread_rwlock_rdlock(&writing); }
+void hpt_files_release(void) { pthread_rwlock_unlock(&writing); }
+void hpt_files_finish(void) { pthread_rwlock_wrlock(&writing); }
+
 /* A device or a pipe is written to, never replaced. */
 static hpt_status write_special(const char *path, const char *bytes, size_t length, hpt_error *error) {
     FILE *file = fopen(path, "wb");
@@ -42,17 +49,11 @@ static hpt_status write_special(const char *path, const char *bytes, size_t leng
     return failed ? hpt_error_set(error, HPT_IO, path, "Cannot write the file: %s.", strerror(errno)) : HPT_OK;
 }
 
-hpt_status hpt_file_write(const char *name, const char *bytes, size_t length, hpt_error *error) {
+static hpt_status write_and_rename(const char *name, const char *path, const char *bytes, size_t length,
+                                   hpt_error *error) {
     hpt_status status = HPT_OK;
     FILE *file = NULL;
     hpt_text temporary = {0};
-    struct stat info;
-    char *linked = realpath(name, NULL); /* a symbolic link stays one */
-    const char *path = linked ? linked : name;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        status = write_special(name, bytes, length, error);
-        goto done;
-    }
     hpt_text_printf(&temporary, "%s.XXXXXX", path);
     HPT_FAIL_IF(temporary.failed, HPT_NO_MEMORY, name, "Out of memory.");
     int descriptor = mkstemp(temporary.data);
@@ -73,6 +74,21 @@ done:
     if (file) fclose(file);
     if (status != HPT_OK && temporary.data) unlink(temporary.data);
     hpt_text_clear(&temporary);
+    return status;
+}
+
+hpt_status hpt_file_write(const char *name, const char *bytes, size_t length, hpt_error *error) {
+    hpt_status status;
+    struct stat info;
+    char *linked = realpath(name, NULL); /* a symbolic link stays one */
+    const char *path = linked ? linked : name;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        status = write_special(name, bytes, length, error); /* not held: a pipe can block for ever */
+    } else {
+        hpt_files_hold();
+        status = write_and_rename(name, path, bytes, length, error);
+        hpt_files_release();
+    }
     free(linked);
     return status;
 }
@@ -80,6 +96,7 @@ done:
 hpt_status hpt_folder_create(const char *path, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_text part = {0};
+    hpt_files_hold();
     for (size_t i = 0;; i++) {
         if ((path[i] == '/' && i > 0) || path[i] == '\0') {
             part.length = 0;
@@ -93,6 +110,7 @@ hpt_status hpt_folder_create(const char *path, hpt_error *error) {
         if (path[i] == '\0') break;
     }
 done:
+    hpt_files_release();
     hpt_text_clear(&part);
     return status;
 }

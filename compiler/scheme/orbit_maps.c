@@ -7,7 +7,7 @@ enum { MAX_MAPS = 1 << 20, SPACES = 3 };
 /* A projective vector in one of the three spaces: from the left or right side of a factor of rank one. Primal vectors
  * are mapped by the space's map, dual ones by its inverse transpose. */
 typedef struct vector {
-    uint32_t x[HPT_ORBIT_SIDE]; /* first non-zero coordinate 1 */
+    uint32_t x[HPT_MAP_SIDE]; /* first non-zero coordinate 1 */
     bool dual;
     uint32_t label; /* ranks of its product, and how often it occurs among them: what a map must keep */
 } vector;
@@ -21,59 +21,6 @@ struct hpt_orbit_view {
     uint64_t *products; /* sorted hashes of the normalised products */
 };
 
-static uint32_t mul(uint32_t a, uint32_t b) { return hpt_modular_mul(a, b); }
-static uint32_t add(uint32_t a, uint32_t b) { return hpt_modular_add(a, b); }
-static uint32_t sub(uint32_t a, uint32_t b) { return hpt_modular_sub(a, b); }
-
-static void normalise(uint32_t *x, int32_t count) {
-    int32_t first = 0;
-    while (first < count && x[first] == 0) first++;
-    if (first == count || x[first] == 1) return;
-    uint32_t inverse = hpt_modular_inverse(x[first]);
-    for (int32_t i = first; i < count; i++) x[i] = mul(x[i], inverse);
-}
-
-static bool invert(hpt_map *out, const hpt_map *map, int32_t n) {
-    uint32_t m[HPT_ORBIT_SIDE][2 * HPT_ORBIT_SIDE] = {{0}};
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = 0; j < n; j++) m[i][j] = map->cells[i * n + j];
-        m[i][n + i] = 1;
-    }
-    for (int32_t c = 0; c < n; c++) {
-        int32_t pivot = c;
-        while (pivot < n && m[pivot][c] == 0) pivot++;
-        if (pivot == n) return false;
-        for (int32_t j = 0; j < 2 * n; j++) {
-            uint32_t keep = m[pivot][j];
-            m[pivot][j] = m[c][j];
-            m[c][j] = keep;
-        }
-        uint32_t inverse = hpt_modular_inverse(m[c][c]);
-        for (int32_t j = 0; j < 2 * n; j++) m[c][j] = mul(m[c][j], inverse);
-        for (int32_t r = 0; r < n; r++) {
-            uint32_t factor = m[r][c];
-            if (r == c || factor == 0) continue;
-            for (int32_t j = 0; j < 2 * n; j++) m[r][j] = sub(m[r][j], mul(factor, m[c][j]));
-        }
-    }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) out->cells[i * n + j] = m[i][n + j];
-    return true;
-}
-
-static void transpose_map(hpt_map *out, const hpt_map *map, int32_t n) {
-    hpt_map copy = *map;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) out->cells[j * n + i] = copy.cells[i * n + j];
-}
-
-static void apply(uint32_t *out, const hpt_map *map, const uint32_t *x, int32_t n) {
-    uint32_t sum[HPT_ORBIT_SIDE] = {0};
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) sum[i] = add(sum[i], mul(map->cells[i * n + j], x[j]));
-    memcpy(out, sum, (size_t)n * sizeof *out);
-}
-
 /* ---- the view ---- */
 
 static const int left_space[3] = {0, 1, 0}, right_space[3] = {1, 2, 2};
@@ -84,7 +31,7 @@ static void add_vector(hpt_orbit_view *v, int space, const uint32_t *x, bool dua
     int32_t n = v->size[space];
     vector fresh = {.dual = dual};
     memcpy(fresh.x, x, (size_t)n * sizeof *x);
-    normalise(fresh.x, n);
+    hpt_modular_normalise(fresh.x, n);
     int32_t i = 0;
     while (i < v->vector_count[space] && (list[i].dual != dual || memcmp(list[i].x, fresh.x, sizeof fresh.x) != 0)) i++;
     if (i == v->vector_count[space]) list[v->vector_count[space]++] = fresh;
@@ -100,7 +47,7 @@ static void collect_vectors(hpt_orbit_view *v) {
             int32_t cell = 0;
             while (m[cell] == 0) cell++;
             int32_t row = cell / v->columns[f], column = cell % v->columns[f];
-            uint32_t side[HPT_ORBIT_SIDE] = {0};
+            uint32_t side[HPT_MAP_SIDE] = {0};
             for (int32_t i = 0; i < v->rows[f]; i++) side[i] = m[i * v->columns[f] + column];
             add_vector(v, left_space[f], side, left_dual[f], v->signature[r] * 8 + (uint32_t)f);
             memset(side, 0, sizeof side);
@@ -119,44 +66,22 @@ static int compare_hashes(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* out := left m right */
-static void sandwich(uint32_t *out, const hpt_map *left, const uint32_t *m, const hpt_map *right, int32_t rows,
-                     int32_t columns) {
-    uint32_t half[HPT_ORBIT_CELLS] = {0};
-    for (int32_t i = 0; i < rows; i++)
-        for (int32_t k = 0; k < rows; k++) {
-            uint32_t factor = left->cells[i * rows + k];
-            for (int32_t j = 0; factor && j < columns; j++)
-                half[i * columns + j] = add(half[i * columns + j], mul(factor, m[k * columns + j]));
-        }
-    memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-    for (int32_t i = 0; i < rows; i++)
-        for (int32_t k = 0; k < columns; k++)
-            for (int32_t j = 0; half[i * columns + k] && j < columns; j++)
-                out[i * columns + j] =
-                    add(out[i * columns + j], mul(half[i * columns + k], right->cells[k * columns + j]));
-}
-
 /* Sorted hashes of the products' normalised factors (those that `factors` has bits for) after left and right maps. */
 static void hash_products(uint64_t *out, const hpt_orbit_view *v, const hpt_map *left, const hpt_map *right,
                           int factors) {
     for (int32_t r = 0; r < v->rank; r++) {
         out[r] = 0xcbf29ce484222325u ^ v->signature[r];
         for (int f = 0; f < 3; f++) {
-            uint32_t m[HPT_ORBIT_CELLS];
+            uint32_t m[HPT_MAP_CELLS];
             int32_t cells = v->rows[f] * v->columns[f];
             if (!(factors >> f & 1)) continue;
-            sandwich(m, &left[f], v->factor[f] + (size_t)r * (size_t)cells, &right[f], v->rows[f], v->columns[f]);
-            normalise(m, cells);
+            hpt_map_sandwich(m, &left[f], v->factor[f] + (size_t)r * (size_t)cells, &right[f], v->rows[f],
+                             v->columns[f]);
+            hpt_modular_normalise(m, cells);
             out[r] = hash_cells(out[r], m, cells);
         }
     }
     qsort(out, (size_t)v->rank, sizeof *out, compare_hashes);
-}
-
-static void set_identity(hpt_map *map, int32_t n) {
-    *map = (hpt_map){{0}};
-    for (int32_t i = 0; i < n; i++) map->cells[i * n + i] = 1;
 }
 
 hpt_status hpt_orbit_view_create(hpt_orbit_view **out, const hpt_scheme *s, hpt_error *error) {
@@ -165,8 +90,8 @@ hpt_status hpt_orbit_view_create(hpt_orbit_view **out, const hpt_scheme *s, hpt_
     *out = NULL;
     HPT_FAIL_NO_MEMORY(v);
     const int32_t n = hpt_scheme_n(s), m = hpt_scheme_m(s), p = hpt_scheme_p(s);
-    HPT_FAIL_IF(n > HPT_ORBIT_SIDE || m > HPT_ORBIT_SIDE || p > HPT_ORBIT_SIDE || !hpt_modular_possible(s),
-                HPT_UNSUPPORTED, s->name, "Orbits are worked out for sizes up to %d over Z and Q.", HPT_ORBIT_SIDE);
+    HPT_FAIL_IF(n > HPT_MAP_SIDE || m > HPT_MAP_SIDE || p > HPT_MAP_SIDE || !hpt_modular_possible(s), HPT_UNSUPPORTED,
+                s->name, "Orbits are worked out for sizes up to %d over Z and Q.", HPT_MAP_SIDE);
     v->rank = hpt_scheme_rank(s);
     memcpy(v->rows, (const int32_t[3]){n, m, n}, sizeof v->rows);
     memcpy(v->columns, (const int32_t[3]){m, p, p}, sizeof v->columns);
@@ -180,7 +105,7 @@ hpt_status hpt_orbit_view_create(hpt_orbit_view **out, const hpt_scheme *s, hpt_
         HPT_FAIL_IF(!v->factor[f] || !v->vectors[f], HPT_NO_MEMORY, "", "Out of memory.");
         int32_t cells = v->rows[f] * v->columns[f];
         for (int32_t r = 0; r < v->rank; r++) {
-            uint32_t copy[HPT_ORBIT_CELLS];
+            uint32_t copy[HPT_MAP_CELLS];
             memcpy(copy, v->factor[f] + (size_t)r * (size_t)cells, (size_t)cells * sizeof *copy);
             v->signature[r] += (uint32_t)hpt_modular_rank(copy, v->rows[f], v->columns[f]) << (2 * f);
         }
@@ -219,16 +144,16 @@ bool hpt_orbit_ranks_agree(const hpt_orbit_view *a, const hpt_orbit_view *b) {
 /* ---- maps of one space ---- */
 
 /* The matrix with the vectors as columns, scaled so that their sum is the last one: maps the standard frame to them. */
-static bool from_frame(hpt_map *out, const uint32_t (*x)[HPT_ORBIT_SIDE], int32_t n) {
+static bool from_frame(hpt_map *out, const uint32_t (*x)[HPT_MAP_SIDE], int32_t n) {
     hpt_map columns = {{0}}, inverse;
-    uint32_t scale[HPT_ORBIT_SIDE];
+    uint32_t scale[HPT_MAP_SIDE];
     for (int32_t j = 0; j < n; j++)
         for (int32_t i = 0; i < n; i++) columns.cells[i * n + j] = x[j][i];
-    if (!invert(&inverse, &columns, n)) return false;
-    apply(scale, &inverse, x[n], n);
+    if (!hpt_map_invert(&inverse, &columns, n)) return false;
+    hpt_map_apply(scale, &inverse, x[n], n);
     for (int32_t j = 0; j < n; j++) {
         if (scale[j] == 0) return false;
-        for (int32_t i = 0; i < n; i++) out->cells[i * n + j] = mul(columns.cells[i * n + j], scale[j]);
+        for (int32_t i = 0; i < n; i++) out->cells[i * n + j] = hpt_modular_mul(columns.cells[i * n + j], scale[j]);
     }
     return true;
 }
@@ -237,13 +162,13 @@ static bool from_frame(hpt_map *out, const uint32_t (*x)[HPT_ORBIT_SIDE], int32_
 static bool fits(const hpt_map *map, const hpt_orbit_view *a, const hpt_orbit_view *b, int space) {
     int32_t n = a->size[space];
     hpt_map dual;
-    if (!invert(&dual, map, n)) return false;
-    transpose_map(&dual, &dual, n);
+    if (!hpt_map_invert(&dual, map, n)) return false;
+    hpt_map_transpose(&dual, &dual, n);
     for (int32_t i = 0; i < a->vector_count[space]; i++) {
         const vector *from = &a->vectors[space][i];
-        uint32_t image[HPT_ORBIT_SIDE] = {0};
-        apply(image, from->dual ? &dual : map, from->x, n);
-        normalise(image, n);
+        uint32_t image[HPT_MAP_SIDE] = {0};
+        hpt_map_apply(image, from->dual ? &dual : map, from->x, n);
+        hpt_modular_normalise(image, n);
         int32_t k = 0;
         for (; k < b->vector_count[space]; k++) {
             const vector *to = &b->vectors[space][k];
@@ -272,30 +197,30 @@ typedef struct frame_search {
     const hpt_orbit_view *a, *b;
     int space;
     bool dual, basis;
-    int32_t frame[HPT_ORBIT_SIDE + 1], image[HPT_ORBIT_SIDE + 1];
+    int32_t frame[HPT_MAP_SIDE + 1], image[HPT_MAP_SIDE + 1];
     hpt_map base_inverse; /* of the frame's matrix */
     hpt_maps *maps;
 } frame_search;
 
 static int32_t frame_length(const frame_search *s) {
     int32_t length = s->a->size[s->space] + !s->basis;
-    return length <= HPT_ORBIT_SIDE + 1 ? length : HPT_ORBIT_SIDE + 1;
+    return length <= HPT_MAP_SIDE + 1 ? length : HPT_MAP_SIDE + 1;
 }
 
 static bool frame_map(hpt_map *out, const frame_search *s, const hpt_orbit_view *view, const int32_t *chosen) {
     int32_t n = view->size[s->space];
-    uint32_t x[HPT_ORBIT_SIDE + 1][HPT_ORBIT_SIDE] = {{0}};
+    uint32_t x[HPT_MAP_SIDE + 1][HPT_MAP_SIDE] = {{0}};
     for (int32_t i = 0; i < frame_length(s); i++) memcpy(x[i], view->vectors[s->space][chosen[i]].x, sizeof x[i]);
     for (int32_t i = 0; s->basis && i < n; i++)
-        for (int32_t j = 0; j < n; j++) x[n][j] = add(x[n][j], x[i][j]);
+        for (int32_t j = 0; j < n; j++) x[n][j] = hpt_modular_add(x[n][j], x[i][j]);
     return from_frame(out, x, n);
 }
 
 static bool choose_frame(frame_search *s, int32_t depth, int32_t from) {
     const vector *vectors = s->a->vectors[s->space];
-    if (depth == frame_length(s) || depth > HPT_ORBIT_SIDE) {
+    if (depth == frame_length(s) || depth > HPT_MAP_SIDE) {
         hpt_map base;
-        return frame_map(&base, s, s->a, s->frame) && invert(&s->base_inverse, &base, s->a->size[s->space]);
+        return frame_map(&base, s, s->a, s->frame) && hpt_map_invert(&s->base_inverse, &base, s->a->size[s->space]);
     }
     for (int32_t i = from; i < s->a->vector_count[s->space]; i++) {
         if (vectors[i].dual != s->dual) continue;
@@ -312,18 +237,18 @@ static bool try_image(frame_search *s) {
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < n; j++)
             for (int32_t k = 0; k < n; k++)
-                map.cells[i * n + j] =
-                    add(map.cells[i * n + j], mul(to.cells[i * n + k], s->base_inverse.cells[k * n + j]));
+                map.cells[i * n + j] = hpt_modular_add(
+                    map.cells[i * n + j], hpt_modular_mul(to.cells[i * n + k], s->base_inverse.cells[k * n + j]));
     if (s->dual) { /* it maps dual vectors: the space's own map is its inverse transpose */
-        if (!invert(&map, &map, n)) return true;
-        transpose_map(&map, &map, n);
+        if (!hpt_map_invert(&map, &map, n)) return true;
+        hpt_map_transpose(&map, &map, n);
     }
-    normalise(map.cells, n * n);
+    hpt_modular_normalise(map.cells, n * n);
     return !fits(&map, s->a, s->b, s->space) || push(s->maps, &map);
 }
 
 static bool search_images(frame_search *s, int32_t depth) {
-    if (depth == frame_length(s) || depth > HPT_ORBIT_SIDE) return try_image(s);
+    if (depth == frame_length(s) || depth > HPT_MAP_SIDE) return try_image(s);
     for (int32_t k = 0; k < s->b->vector_count[s->space]; k++) {
         const vector *from = &s->a->vectors[s->space][s->frame[depth]], *to = &s->b->vectors[s->space][k];
         if (to->dual != from->dual || to->label != from->label) continue;
@@ -337,7 +262,7 @@ static bool search_images(frame_search *s, int32_t depth) {
 
 static bool find_maps(hpt_maps *out, const hpt_orbit_view *a, const hpt_orbit_view *b, int space) {
     hpt_map one;
-    set_identity(&one, a->size[space]);
+    hpt_map_identity(&one, a->size[space]);
     *out = (hpt_maps){.complete = true};
     if (a->size[space] == 1) return push(out, &one);
     if (a->vector_count[space] != b->vector_count[space]) return true; /* none fits */
@@ -361,15 +286,15 @@ typedef struct join {
 
 static void set_u(join *j, const hpt_map *g, const hpt_map *h) {
     j->left[0] = *g;
-    invert(&j->right[0], h, j->a->size[1]);
+    hpt_map_invert(&j->right[0], h, j->a->size[1]);
 }
 
 static void set_vw(join *j, const hpt_map *g, const hpt_map *h, const hpt_map *k) {
     j->left[1] = *h;
-    invert(&j->right[1], k, j->a->size[2]);
-    invert(&j->left[2], g, j->a->size[0]);
-    transpose_map(&j->left[2], &j->left[2], j->a->size[0]);
-    transpose_map(&j->right[2], k, j->a->size[2]);
+    hpt_map_invert(&j->right[1], k, j->a->size[2]);
+    hpt_map_invert(&j->left[2], g, j->a->size[0]);
+    hpt_map_transpose(&j->left[2], &j->left[2], j->a->size[0]);
+    hpt_map_transpose(&j->right[2], k, j->a->size[2]);
 }
 
 static bool matches(join *j, int factors, const uint64_t *wanted) {
@@ -402,8 +327,8 @@ hpt_status hpt_orbit_search(const hpt_orbit_view *a, const hpt_orbit_view *b, bo
     j.partial = calloc((size_t)b->rank, sizeof *j.partial);
     HPT_FAIL_IF(!j.scratch || !j.partial, HPT_NO_MEMORY, "", "Out of memory.");
     for (int f = 0; f < 3; f++) {
-        set_identity(&left[f], b->rows[f]);
-        set_identity(&right[f], b->columns[f]);
+        hpt_map_identity(&left[f], b->rows[f]);
+        hpt_map_identity(&right[f], b->columns[f]);
     }
     hash_products(j.partial, b, left, right, 1);
     hash_products(b->products, b, left, right, 7);

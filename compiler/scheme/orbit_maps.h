@@ -2,13 +2,7 @@
 #ifndef HPT_ORBIT_MAPS_H
 #define HPT_ORBIT_MAPS_H
 
-#include "scheme/modular.h"
-
-enum { HPT_ORBIT_SIDE = 3, HPT_ORBIT_CELLS = 9 };
-
-typedef struct hpt_map { /* size x size in the first cells, row-major */
-    uint32_t cells[HPT_ORBIT_CELLS];
-} hpt_map;
+#include "scheme/modular_map.h"
 
 typedef struct hpt_maps { /* all maps of one space that fit the vectors */
     hpt_map *items;

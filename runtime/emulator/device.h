@@ -67,6 +67,10 @@ void hpt_emu_global_fence(hpt_emu_warp *w);
  * end. */
 void hpt_emu_launch_begins(hpt_emu_device *device, bool overlap);
 
+/* ---- launch.c ---- */
+/* Runs `total` clusters, at most `resident` of them at once; false without memory. */
+bool hpt_emu_run_launch(hpt_emu_run *run, uint64_t total, uint32_t resident);
+
 hpt_status hpt_emu_alloc(hpt_emu_device *device, hpt_emu_allocation **out, size_t bytes, hpt_error *error);
 void hpt_emu_free(hpt_emu_device *device, hpt_device_ptr address);
 

@@ -20,7 +20,7 @@ typedef double f64;
 typedef uint16_t f16;
 typedef uint16_t bf16;
 
-/* widths in signatures (decode.c) */
+/* widths in signatures (decode_operand.c) */
 #define HPT_WIDTH_u8 "1"
 #define HPT_WIDTH_u16 "2"
 #define HPT_WIDTH_s16 "2"

@@ -65,7 +65,7 @@ typedef struct hpt_emu_decoder hpt_emu_decoder;
 
 typedef struct hpt_emu_row {
     const char *pattern;  /* "add.{s32|u32}": {} one of, [] one of or nothing */
-    const char *operands; /* see decode.c */
+    const char *operands; /* see decode_operand.c */
     hpt_emu_step (*run)(hpt_emu_warp *w, const hpt_emu_instruction *i, uint32_t mask);
     uint32_t flags;
     bool (*decode)(hpt_emu_decoder *d,

@@ -15,6 +15,11 @@ static const struct {
 #undef CHOICE
 };
 
+void hpt_tuned_types(char *out, size_t room, const hpt_op_info *info, const char *variety, const char *sums) {
+    snprintf(out, room, "%s %s %s %s %s%s%s", info->type_x, info->type_y, info->type_c, info->type_forms, variety,
+             sums ? " sums " : "", sums ? sums : "");
+}
+
 hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, const char *op, const char *types,
                               int64_t m, int64_t n, int64_t k, hpt_error *error) {
     hpt_status status = HPT_OK;

@@ -1,4 +1,5 @@
 #include "tune/tuned.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -15,14 +16,14 @@ int64_t hpt_tuned_class(int64_t m) {
     return class >= 4 && m <= class / 4 * 3 ? class / 4 * 3 : class;
 }
 
-static void file_path(char *out, size_t room, const hpt_cache *cache) {
+void hpt_tuned_path(char *out, size_t room, const hpt_cache *cache) {
     snprintf(out, room, "%s/tuned.json", hpt_cache_folder(cache));
 }
 
 /* A fresh document if the file is not there or damaged, which `where` then tells. */
 static json_t *load(const hpt_cache *cache, json_error_t *where) {
     char path[PATH_MAX + 16];
-    file_path(path, sizeof path, cache);
+    hpt_tuned_path(path, sizeof path, cache);
     where->text[0] = '\0';
     json_t *root = hpt_cache_problem(cache)[0] || access(path, F_OK) != 0 ? NULL : json_load_file(path, 0, where);
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -61,19 +62,58 @@ bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tun
     return found;
 }
 
+/* The document if it is sound: to be read by people, or added to. */
+static hpt_status load_sound(json_t **out, const hpt_cache *cache, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    char path[PATH_MAX + 16];
+    json_error_t damaged;
+    *out = NULL;
+    HPT_FAIL_IF(hpt_cache_problem(cache)[0], HPT_IO, hpt_cache_folder(cache), "Choices cannot be kept. %s",
+                hpt_cache_problem(cache));
+    HPT_FAIL_NO_MEMORY(*out = load(cache, &damaged));
+    hpt_tuned_path(path, sizeof path, cache);
+    HPT_FAIL_IF(damaged.text[0], HPT_MALFORMED, path,
+                "Choices cannot be kept: the file is damaged (%s). Mend it or move it away.", damaged.text);
+done:
+    return status;
+}
+
+hpt_status hpt_tuned_choices(json_t **out, const hpt_cache *cache, hpt_error *error) {
+    json_t *root;
+    hpt_status status = load_sound(&root, cache, error);
+    *out = status == HPT_OK ? json_incref(json_object_get(root, "choices")) : NULL;
+    json_decref(root);
+    return status;
+}
+
+hpt_status hpt_tuned_forget(bool *was, const hpt_cache *cache, hpt_error *error) {
+    hpt_status status = HPT_OK;
+    char path[PATH_MAX + 16];
+    *was = false;
+    HPT_FAIL_IF(hpt_cache_problem(cache)[0], HPT_IO, hpt_cache_folder(cache), "No choices are kept. %s",
+                hpt_cache_problem(cache));
+    hpt_tuned_path(path, sizeof path, cache);
+    *was = unlink(path) == 0;
+    HPT_FAIL_IF(!*was && errno != ENOENT, HPT_IO, path, "Cannot remove it: %s.", strerror(errno));
+done:
+    return status;
+}
+
+hpt_status hpt_tuned_ready(const hpt_cache *cache, hpt_error *error) {
+    json_t *root;
+    hpt_status status = load_sound(&root, cache, error);
+    json_decref(root);
+    return status;
+}
+
 hpt_status hpt_tuned_store(const hpt_cache *cache, const hpt_tuned_key *key, const hpt_tuned_choice *choice,
                            hpt_error *error) {
     hpt_status status = HPT_OK;
     char path[PATH_MAX + 16], *text = NULL;
     hpt_text name = {0};
-    json_t *root = NULL;
-    json_error_t damaged;
-    HPT_FAIL_IF(hpt_cache_problem(cache)[0], HPT_IO, hpt_cache_folder(cache), "The choice cannot be kept. %s",
-                hpt_cache_problem(cache));
-    root = load(cache, &damaged);
-    file_path(path, sizeof path, cache);
-    HPT_FAIL_IF(damaged.text[0], HPT_MALFORMED, path,
-                "The choice cannot be kept: the file is damaged (%s). Mend it or move it away.", damaged.text);
+    json_t *root;
+    HPT_TRY(load_sound(&root, cache, error));
+    hpt_tuned_path(path, sizeof path, cache);
     key_text(&name, key);
     json_t *item =
         json_pack("{s:s,s:s,s:s,s:b,s:f,s:f}", "scheme", choice->scheme, "plan", choice->plan, "settings",

@@ -94,7 +94,7 @@ timeout --preserve-status -k 2 -s INT 5 "$HEPTANE" run trivial --op mlp -m 4000 
     --backend emulator >out 2>err
 got=$?
 [ $got -eq 130 ] || fail "interrupted run of an MLP: exit $got: $(head -3 out err)"
-# whatever NVRTC does with signals while it compiles; what it is at, it finishes
+# whatever NVRTC does with signals while it compiles
 for moment in 0.06 0.1 0.2; do
     HEPTANE_CACHE=$work/cache-$moment timeout --preserve-status -k 60 -s INT $moment "$HEPTANE" run seven-write \
         -m 4000 -n 4000 -k 4000 --backend emulator >out 2>err

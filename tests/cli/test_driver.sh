@@ -80,21 +80,30 @@ rows = list(csv.DictReader(open(sys.argv[1] + "/b.csv")))
 assert len(rows) == len(json.load(open(sys.argv[1] + "/b.json"))) == 6 and {row["m"] for row in rows} == {"64", "128"}
 assert len(xml.dom.minidom.parse(sys.argv[1] + "/b.svg").getElementsByTagName("circle")) == 6
 PY
-code 1 "$HEPTANE" tune --sizes 64 --load 0.01
+code 1 "$HEPTANE" tune no-such-scheme --sizes 64 --load 0.01
+says 'trivial is passed over: The result is not within its bound'
+says 'no-such-scheme is passed over: .*no such file'
 says 'No candidate'
 code 2 "$HEPTANE" tune --sizes 64x
 # of an MLP block; as nothing is multiplied, no candidate is right
 code 1 "$HEPTANE" tune --op mlp --hidden 128 --intermediate 256 --sizes 1,600 --load 0.01
+says 'trivial is passed over: The result is not within its bound'
 says 'No candidate'
+# whether choices can be kept is known before anything is measured
+for op in gemm "mlp --hidden 128 --intermediate 256"; do
+  HEPTANE_CACHE=off code 4 "$HEPTANE" tune --op $op --sizes 64
+  says 'Choices cannot be kept.*switched off'
+  HEPTANE_CACHE=off code 1 "$HEPTANE" tune --op $op --sizes 64 --load 0.01 --dry-run
+done
 code 2 "$HEPTANE" tune --op mlp --sizes 1,x
 code 2 "$HEPTANE" tune --op mlp --sizes ''
 code 2 "$HEPTANE" tune --op mlp --hidden 64 --intermediate 64 --with activation=tanh
 says 'activation can be'
 code 0 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 --no-control
 says 'nothing was tuned'
-remember() { # what heptane tune would have chosen for 64 x 64 x 64
-  printf '{"format": "heptane-tuned/1", "choices": {"Stub GPU; sm_90a; driver 13000; gemm; f16 f16 f16 f16 NT; 64x64x64": %s}}' \
-    "$1" >"$HEPTANE_CACHE/tuned.json"
+remember() { # CHOICE [KEY]: what heptane tune would have chosen for 64 x 64 x 64
+  printf '{"format": "heptane-tuned/1", "choices": {"Stub GPU; sm_90a; driver 13000; %s": %s}}' \
+    "${2:-gemm; f16 f16 f16 f16 NT; 64x64x64}" "$1" >"$HEPTANE_CACHE/tuned.json"
 }
 remember '{"scheme": "gone.txt", "plan": "", "settings": ""}'
 code 4 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
@@ -102,7 +111,37 @@ says 'gone.txt stands in .*tuned.json'
 remember '{"scheme": "strassen", "plan": "stages=99", "settings": ""}'
 code 2 env STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0
 says 'strassen stands in .*tuned.json'
-rm "$HEPTANE_CACHE/tuned.json"
+# what was chosen for sums of one type is not taken for those of another
+gone='{"scheme": "gone.txt", "plan": "", "settings": ""}'
+tuned() { STUB_DRIVER=13000 "$HEPTANE" bench --tuned --sizes 64 --load 0.01 --alone 0 "$@"; }
+chosen() { STUB_DRIVER=13000 "$HEPTANE" bench --op mlp --chosen --sizes 64 --hidden 64 --intermediate 64 --load 0.01 --alone 0 "$@"; }
+remember "$gone"
+code 0 tuned --sums f32
+says 'nothing was tuned'
+remember "$gone" 'gemm; f16 f16 f16 f16 NT sums f32; 64x64x64'
+code 4 tuned --sums f32
+code 0 tuned
+says 'nothing was tuned'
+remember "$gone" 'mlp; f16 f16 f16 f16 swiglu; 64x64x64'
+code 4 chosen
+code 0 chosen --sums f32
+code 0 chosen --with sums=f32
+remember "$gone" 'mlp; f16 f16 f16 f16 swiglu gate_up bf16 sums f32; 64x64x64'
+code 4 chosen --sums f32 --with sums=bf16
+# what is remembered can be seen and forgotten, without a GPU
+for option in --list --forget; do
+  STUB_NONE=1 code 0 "$HEPTANE" tune $option
+  grep -q "$HEPTANE_CACHE/tuned.json" "$folder/out" || fail "tune $option does not say where"
+done
+[ ! -e "$HEPTANE_CACHE/tuned.json" ] || fail "tune --forget leaves it"
+code 0 "$HEPTANE" tune --list --json
+grep -q '"choices":{}' "$folder/out" || fail "tune --list of nothing: $(cat "$folder/out")"
+echo '{' >"$HEPTANE_CACHE/tuned.json"
+code 3 "$HEPTANE" tune --list
+says 'the file is damaged'
+code 3 "$HEPTANE" tune --sizes 64
+code 0 "$HEPTANE" tune --forget
+HEPTANE_CACHE=off code 4 "$HEPTANE" tune --forget
 code 2 "$HEPTANE" bench seven-write --sizes 12y
 HEPTANE_CUBLASLT=/nonexistent CUDA_HOME=/nonexistent code 5 env PATH="$PATH" "$HEPTANE" bench --device 7
 echo ok

@@ -23,7 +23,7 @@ for command in $commands; do
     "$HEPTANE" manual "$command" | cmp -s - "$page" || bad "manual $command differs from its page"
     grep -q "heptane-$command(1)" <(sed 's/\\-/-/g' "$pages/heptane.1") || bad "heptane.1 does not name $command"
     known=$(options "$command")
-    case $command in run | bench) known="$known $(options "$command" --op mlp)" ;; esac
+    case $command in run | bench | tune) known="$known $(options "$command" --op mlp)" ;; esac
     grep -q "^help$" <<<"$known" || grep -q "help" <<<"$known" || bad "no options found for $command"
     for option in $known; do
         has_option "$page" "$option" || bad "the page of $command lacks --$option"

@@ -37,5 +37,34 @@ grep -q '%' "$folder/err" && fail "progress in a file: $(cat "$folder/err")"
 terminal - "$HEPTANE" verify strassen
 expect "a short one" 0 'strassen: correct'
 grep -q $'\033' "$folder/out" && fail "escape codes for short work"
+
+# NVRTC takes seconds over these kernels; Ctrl-C does not wait for it and leaves nothing half written
+"$HEPTANE" doctor | grep -c '^ok *NVRTC' >/dev/null || exit $failed
+export TMPDIR=$folder/temporary HEPTANE_CACHE=$folder/cache
+mkdir "$TMPDIR"
+nothing_left() {
+    [ -z "$(ls -A "$TMPDIR")" ] || fail "$1 left $(ls -A "$TMPDIR")"
+    left=$(find "$HEPTANE_CACHE" "$folder/op" -regex '.*\.[A-Za-z0-9]\{6\}' 2>/dev/null)
+    [ -z "$left" ] || fail "$1 left half a file: $left"
+}
+"$HEPTANE" emit two-levels --op gemm -o "$folder/op" >"$folder/out" || fail "emit"
+terminal compiling "$HEPTANE" compile "$folder/op"
+expect "compile" 130 'Interrupted'
+nothing_left compile
+for package in "$folder"/op/*/; do
+    parts=$(find "$package" -name 'kernel.sm_90a.*' | wc -l)
+    [ $parts = 0 ] || [ $parts = 3 ] || fail "compile left $parts parts of a package"
+done
+for command in "run two-levels --backend emulator" "run two-levels --op mlp --backend emulator"; do
+    terminal compiling "$HEPTANE" $command
+    expect "$command" 130 'Interrupted'
+    nothing_left "$command"
+done
+export HEPTANE_LIBCUDA=$BINARY/stub/libstub_cuda.so HEPTANE_CUBLASLT=$BINARY/stub/libstub_cublaslt.so
+for command in "bench two-levels" "bench two-levels --op mlp" "tune --in-type bf16" "tune --op mlp --in-type bf16"; do
+    terminal compiling "$HEPTANE" $command
+    expect "$command" 130 'Interrupted'
+    nothing_left "$command"
+done
 [ $failed = 0 ] && echo ok
 exit $failed

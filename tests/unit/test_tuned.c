@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -66,18 +66,35 @@ static void test_choices(void **state) {
     assert_false(hpt_tuned_find(&got, cache, &key));
     hpt_error error = {0};
     snprintf(path, sizeof path, "%s/tuned.json", folder);
-    assert_int_equal(hpt_file_write(path, "{\"format\": 5", 12, NULL), HPT_OK); /* damaged: ignored, but never replaced */
+    assert_int_equal(hpt_file_write(path, "{\"format\": 5", 12, NULL),
+                     HPT_OK); /* damaged: ignored, but never replaced */
     assert_false(hpt_tuned_find(&got, cache, &key));
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_MALFORMED);
     assert_non_null(strstr(error.where, "tuned.json"));
+    assert_int_equal(hpt_tuned_ready(cache, &error), HPT_MALFORMED);
     assert_int_equal(unlink(path), 0);
+    assert_int_equal(hpt_tuned_ready(cache, NULL), HPT_OK);
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, NULL), HPT_OK);
     assert_true(hpt_tuned_find(&got, cache, &key));
     hpt_cache_close(cache);
     cache = hpt_cache_open("off");
     assert_false(hpt_tuned_find(&got, cache, &key));
     assert_int_equal(hpt_tuned_store(cache, &key, &choice, &error), HPT_IO);
+    assert_int_equal(hpt_tuned_ready(cache, &error), HPT_IO);
     hpt_cache_close(cache);
+}
+
+/* Sums that were asked for are another key, the same in all else; without them the key is as it always was. */
+static void test_types(void **state) {
+    (void)state;
+    const hpt_op_info info = {.type_x = "bf16", .type_y = "bf16", .type_c = "bf16", .type_forms = "f16"};
+    char types[64];
+    hpt_tuned_types(types, sizeof types, &info, "NT", NULL);
+    assert_string_equal(types, "bf16 bf16 bf16 f16 NT");
+    hpt_tuned_types(types, sizeof types, &info, "NT", "f32");
+    assert_string_equal(types, "bf16 bf16 bf16 f16 NT sums f32");
+    hpt_tuned_types(types, sizeof types, &info, "relu_squared gate_up bf16", "bf16"); /* the longest */
+    assert_string_equal(types, "bf16 bf16 bf16 f16 relu_squared gate_up bf16 sums bf16");
 }
 
 /* What was tuned on this device goes before the defaults, for its class of sizes alone. */
@@ -157,6 +174,7 @@ static void test_defaults_are_tried(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_choose), cmocka_unit_test(test_defaults_are_tried)};
+                                       cmocka_unit_test(test_types), cmocka_unit_test(test_choose),
+                                       cmocka_unit_test(test_defaults_are_tried)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,9 @@ typedef struct hpt_choice {
 } hpt_choice;
 /* What is fastest for `m` rows on this device, as far as is known: what `heptane tune` remembers for exactly this
  * device and driver, else a default. `types`: of X, Y, C and the forms, then the layout of "gemm" or the activation of
- * "mlp": "f16 f16 f16 f16 NT", "bf16 bf16 bf16 f16 swiglu". n, k: columns of C and X; intermediate and hidden size. */
+ * "mlp": "f16 f16 f16 f16 NT", "bf16 bf16 bf16 f16 swiglu"; then, where emit is told --sums T, "sums T": "f16 f16 f16
+ * f16 NT sums f32" (of mlp, with --with sums=T other than f16, "gate_up T" before it). n, k: columns of C and X;
+ * intermediate and hidden size. */
 hpt_status hpt_choose(hpt_choice *out, const hpt_context *context, const char *op, const char *types, int64_t m,
                       int64_t n, int64_t k, hpt_error *error);
 
