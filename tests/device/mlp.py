@@ -36,17 +36,20 @@ CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("trivial", 8192, 4096, 14336, []),
 ] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d,stages=%d" % plan] + more) for tokens, plan, more in [
     (1, (16, 1, 11), REPEAT), (17, (32, 1, 9), ["--residual"] + REPEAT), (63, (64, 1, 6), REPEAT), (65, (96, 1, 6), ["--in-type", "bf16"] + REPEAT),
-    (129, (192, 1, 4), REPEAT), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), REPEAT)]]
+    (60, (64, 4, 6), REPEAT), (100, (128, 2, 6), REPEAT), (129, (192, 1, 4), REPEAT), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), REPEAT)]]
 SHAPES = ["5120x17408", "4096x14336"]
 TURNED = "trivial@turned=%d,tile_n=128,cluster=%d,stages=%d"
 SMALL = {  # sizes: scheme and plan
-    "1,2,4,8,16": [TURNED % (16, 1, 8), TURNED % (16, 1, 11), TURNED % (32, 1, 9)],
-    "24,32": [TURNED % (32, 1, 9), TURNED % (64, 1, 6)],
-    "48,64": [TURNED % (64, 1, 6), TURNED % (64, 1, 8)],
-    "96,128": [TURNED % (96, 1, 6), TURNED % (128, 1, 6), "trivial@tile_n=128,cluster=1,stages=6", "trivial@cluster=1"],
-    "192,256": [TURNED % (192, 1, 5), TURNED % (256, 1, 4), TURNED % (128, 2, 6), "trivial@tile_n=128,cluster=1,stages=6", "trivial"],
-    "384,512": [TURNED % (192, 2, 5), TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial@tile_n=128,cluster=1,stages=6", "trivial"],
-    "768,1024": [TURNED % (192, 2, 5), TURNED % (256, 2, 4), "trivial", "seven-write", "seven-write@tile_n=128,cluster=1,stages=6"],
+    "1,2,4,8,16": [TURNED % (16, 1, 8), TURNED % (16, 1, 11)],
+    "24,32": [TURNED % (32, 1, 9)],
+    "48,64": [TURNED % (64, 1, 8)],
+    "96": [TURNED % (96, 1, 6), TURNED % (128, 1, 6)],
+    "128": [TURNED % (128, 1, 6), TURNED % (128, 2, 6)],
+    "192": [TURNED % (192, 1, 5)],
+    "256": [TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial"],
+    "384": [TURNED % (192, 2, 5), "trivial"],
+    "512": [TURNED % (256, 2, 4), "trivial@cluster=1", "trivial"],
+    "768,1024": [TURNED % (256, 2, 4), "trivial", "seven-write"],
     "1536,2048,3072": ["trivial", "seven-write"],
 }
 PARTS = {  # suffix of the file; sizes: schemes (None: as given); further words

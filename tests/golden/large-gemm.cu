@@ -466,11 +466,11 @@ __constant__ Target targets[125] = {
 constexpr int TILE_M = 128, TILE_N = 128, TILE_K = 64, STAGES = 5, CLUSTER = 1, GROUP = 8;
 constexpr int SLICES = 2; // a tile is written consumer by consumer
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
+[[maybe_unused]] constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 2, ROUNDS = 1; // boxes in the staging buffer; times it is filled per consumer
 constexpr int REGISTERS = 64; // accumulators per thread
 
-constexpr int BLOCKS_M = 5, BLOCKS_N = 5, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
+[[maybe_unused]] constexpr int BLOCKS_M = 5, BLOCKS_N = 5, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
     int m, n;                               // extents of the output

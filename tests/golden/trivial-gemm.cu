@@ -104,7 +104,27 @@ __device__ __forceinline__ void shared_writes_to_tma() { asm volatile("fence.pro
 __device__ __forceinline__ u64 operand_descriptor(u32 address) {
     return (u64)((address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
 }
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// Names the accumulators, so that the compiler moves none of them between this and the next instruction.
+__device__ __forceinline__ void wgmma_fence(float (&acc)[128]) {
+    asm volatile("wgmma.fence.sync.aligned;"
+                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+                   "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+                   "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+                   "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+                   "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+                   "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+                   "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+                   "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]),
+                   "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]),
+                   "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]),
+                   "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]),
+                   "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]),
+                   "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]),
+                   "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]),
+                   "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]),
+                   "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+                 ::"memory");
+}
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 // acc = a b + (keep ? acc : 0) for 64 x 256 x 16. With keep = 0 a chain starts without clearing registers.
@@ -223,11 +243,11 @@ __constant__ Target targets[1] = {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 constexpr int TILE_M = 128, TILE_N = 256, TILE_K = 64, STAGES = 4, CLUSTER = 2, GROUP = 8;
 constexpr int A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2; // one ring slot
-constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
+[[maybe_unused]] constexpr int BOX_BYTES = 8192, BOX_COLUMNS = 64, BOX_ROWS = 64; // a box: rows of 128 bytes in the 128-byte swizzle
 constexpr int BOXES = 4, ROUNDS = 1; // boxes in the staging buffer; times it is filled per consumer
 constexpr int REGISTERS = 128; // accumulators per thread
 
-constexpr int BLOCKS_M = 1, BLOCKS_N = 1, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
+[[maybe_unused]] constexpr int BLOCKS_M = 1, BLOCKS_N = 1, BLOCKS = BLOCKS_M * BLOCKS_N; // output blocks
 
 struct Problem {
     int m, n;                               // extents of the output
@@ -608,7 +628,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     barrier_wait(full + 8 * slot, parity);
                     const u64 a = operand_descriptor(ring_a + slot * A_BYTES + consumer * (A_BYTES / 2));
                     const u64 b = operand_descriptor(ring_b + slot * B_BYTES);
-                    wgmma_fence();
+                    wgmma_fence(acc);
                     wgmma(acc, a, b, keep);
                     wgmma(acc, a + 2, b + 2, 1); // 16 elements along K are 32 bytes
                     wgmma(acc, a + 4, b + 4, 1);
