@@ -1,6 +1,5 @@
 -- RMSNorm that writes the forms of its result instead of the result. See README.md of this folder.
 local K = use("lib/kernel")
-local MOST_THREADS = 512 -- with up to 128 registers each
 
 local function make(context)
   local plan = context.plan
@@ -9,6 +8,7 @@ local function make(context)
     refuse(string.format("rmsnorm_forms holds a piece of every block in registers; %d x %d blocks are too many (4 x 4 at most).",
                          operand.rows, operand.cols))
   end
+  local most_threads = operand.rows * operand.cols == 1 and 1024 or 512 -- with up to 64 or 128 registers each
   local chunk = operand.rows * operand.cols <= 4 and 8 or operand.rows * operand.cols <= 9 and 4 or 2
   local manifest = K.manifest(context, "rmsnorm_forms", context.variant, {
     params = {"m", "hidden", "ldx", "ldr", "lds", "block_m", "block_k", "aligned", "with_residual"},
@@ -19,7 +19,7 @@ local function make(context)
     },
     scalars = {{name = "eps", type = "f32"}, {name = "weight_offset", type = "f32"}, {name = "scale", type = "f32"}},
     -- so many threads that all have equally many places of a row, one if possible
-    let = {{"places", "block_k / " .. chunk}, {"turns", "ceil_div(places, " .. MOST_THREADS .. ")"},
+    let = {{"places", "block_k / " .. chunk}, {"turns", "ceil_div(places, " .. most_threads .. ")"},
            {"threads", "round_up(ceil_div(places, turns), 32)"}},
     require = {
       {that = "m >= 1 && hidden >= 1", message = "m and hidden must be at least 1"},
@@ -39,7 +39,7 @@ local function make(context)
   })
   local text = K.source("kernels/rmsnorm_forms/rmsnorm.cu.tmpl", {
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, operand = operand, type = type,
-    threads = MOST_THREADS, chunk = chunk, rounding = context.settings.rounding,
+    threads = most_threads, chunk = chunk, rounding = context.settings.rounding,
   })
   return {text = text, manifest = manifest}
 end
