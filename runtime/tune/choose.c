@@ -7,10 +7,10 @@
 
 static const struct {
     const char *op, *target; /* target "": any */
-    int64_t rows;            /* up to so many */
+    int64_t rows, outputs;   /* up to so many, and so many elements of C */
     const char *scheme, *plan;
 } defaults[] = {
-#define CHOICE(op, target, rows, scheme, plan) {op, target, rows, scheme, plan},
+#define CHOICE(op, target, rows, outputs, scheme, plan) {op, target, rows, outputs, scheme, plan},
 #include "tune/choices.def"
 #undef CHOICE
 };
@@ -41,9 +41,10 @@ done:
     return status;
 }
 
-static bool choose_default(hpt_choice *out, const char *op, const char *target, int64_t rows) {
+static bool choose_default(hpt_choice *out, const char *op, const char *target, int64_t rows, int64_t columns) {
     for (size_t i = 0; i < HPT_COUNT(defaults); i++) {
         if (strcmp(defaults[i].op, op) != 0 || rows > defaults[i].rows) continue;
+        if (rows > defaults[i].outputs / columns) continue;
         if (defaults[i].target[0] && strcmp(defaults[i].target, target) != 0) continue;
         snprintf(out->scheme, sizeof out->scheme, "%s", defaults[i].scheme);
         snprintf(out->plan, sizeof out->plan, "%s", defaults[i].plan);
@@ -68,7 +69,7 @@ hpt_status hpt_choose(hpt_choice *out, const hpt_context *context, const char *o
         out->tuned = true;
         goto done;
     }
-    HPT_FAIL_IF(!choose_default(out, op, key.target, out->rows), HPT_UNSUPPORTED, op,
+    HPT_FAIL_IF(!choose_default(out, op, key.target, out->rows, n), HPT_UNSUPPORTED, op,
                 "There are no defaults for this operation (mlp and gemm have some).");
 done:
     return status;

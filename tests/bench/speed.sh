@@ -39,6 +39,6 @@ if want models; then # N, K of current language models, M from a short to a long
   for layer in 34816x5120 5120x17408 28672x4096 4096x14336 57344x8192; do
     for m in 512 2048 8192 32768; do sizes=$sizes,${m}x$layer; done
   done
-  bench models seven-write --load 1 --alone 0.1 --sizes "${sizes#,}"
+  bench models seven-write --load 0.5 --alone 0.05 --sizes "${sizes#,}"
 fi
 exit $failed

@@ -126,6 +126,11 @@ static void test_choose(void **state) {
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 7, 1536, 576, NULL), HPT_OK);
     assert_false(got.tuned);
     hpt_error error = {0};
+    /* of a product, the size of C decides */
+    assert_int_equal(hpt_choose(&got, context, "gemm", types, 2048, 5120, 17408, NULL), HPT_OK);
+    assert_string_equal(got.scheme, "trivial");
+    assert_int_equal(hpt_choose(&got, context, "gemm", types, 2048, 34816, 5120, NULL), HPT_OK);
+    assert_string_equal(got.scheme, "seven-write");
     assert_int_equal(hpt_choose(&got, context, "forms_x", types, 7, 1536, 576, &error), HPT_UNSUPPORTED);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 0, 1536, 576, &error), HPT_USAGE);
     hpt_context_close(context);
@@ -143,10 +148,10 @@ static void test_defaults_are_tried(void **state) {
     (void)state;
     static const struct {
         const char *op, *target;
-        int64_t rows;
+        int64_t rows, outputs;
         const char *scheme, *plan;
     } defaults[] = {
-#define CHOICE(op, target, rows, scheme, plan) {op, target, rows, scheme, plan},
+#define CHOICE(op, target, rows, outputs, scheme, plan) {op, target, rows, outputs, scheme, plan},
 #include "tune/choices.def"
 #undef CHOICE
     };
