@@ -95,7 +95,7 @@ static void check(const Problem &p, int clusters, int sharers, bool may_cut) {
     }
 #if DELIVERS
     Writes whole, cut;
-    const Work all = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
+    const Work all = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0, 0, 0};
     for (int turn = 0; turn < STEPS; turn++) whole.note(p, all, 0, steps[TURN]);
     for (const auto &entry : items)
         for (int s = entry.second.first_step; s < entry.second.last_step; s++)

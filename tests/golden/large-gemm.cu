@@ -748,6 +748,8 @@ struct Deal {
     int first_cut, cut;    // tiles first_cut .. first_cut + cut - 1 are cut
     int unit;              // length of an item, in 24ths of a product (PRODUCT)
     int items;             // of the cut wave
+    int mains;             // parts of all chains but the last
+    int per_round;         // so many of them, of all cut tiles, go into a round of the clusters; 0: items follow one another
     int id, sharers;       // which of the sharers this cluster is; set when it comes to the cut wave
 };
 struct Work {
@@ -756,6 +758,7 @@ struct Work {
     int first_k, last_k;       // k-blocks of each product
     bool cut;
     int cut_tile, chain, part; // of the cut wave
+    int mains_before, others_before; // parts of this tile with lower numbers: of all chains but the last, and of the last
 };
 
 // Cluster tiles are walked in groups of GROUP rows, column by column, so that those in flight form a compact area that shares
@@ -774,7 +777,7 @@ __constant__ u8 item_lengths[LENGTHS] = {96, 48, 24, 12, 8, 6, 4, 3};
 __device__ __forceinline__ int parts_of(int chain, int unit) { return (PRODUCT * chains[chain].steps + unit - 1) / unit; }
 
 __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
-    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0};
+    Deal deal = {(int)blockIdx.x / CLUSTER, (int)gridDim.x / CLUSTER, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     const int tail = p.tiles % deal.clusters;
     int best = PRODUCT * STEPS; // what the busiest cluster multiplies in the last wave
     for (int i = 0; may_cut && tail > 0 && i < LENGTHS; i++) {
@@ -795,20 +798,52 @@ __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
         deal.items = tail * items;
     }
     deal.cut = deal.unit ? tail : 0;
+    for (int c = 0; deal.cut && c < CHAINS - 1; c++) deal.mains += parts_of(c, deal.unit);
+    if (deal.mains) {
+        deal.per_round = deal.clusters / deal.cut;
+        // enough of the last chain to fill every round but the last
+        const int rounds = (deal.mains + deal.per_round - 1) / deal.per_round, left = deal.clusters - deal.per_round * deal.cut;
+        if ((rounds - 1) * left > deal.items - deal.mains * deal.cut) deal.per_round = 0;
+    }
     deal.first_cut = p.tiles - deal.cut;
     deal.whole = deal.cluster < deal.first_cut ? (deal.first_cut - deal.cluster + deal.clusters - 1) / deal.clusters : 0;
     return deal;
 }
+// Which part of which tile an item is. Items that run at the same time and add to the same tile may have to wait for one another:
+// parts of one chain hardly, since they come to their adds together, those of two chains for long. So parts of all cut tiles go side
+// by side into whole rounds, as many as fit, and what is left of a round takes parts of the last, shortest chain.
+__device__ __forceinline__ void locate(Work &work, const Deal &deal, int number) {
+    int slot = number / deal.cut, mains = min(slot, deal.mains); // slot: a part, counted over all chains; mains: those before it
+    work.cut_tile = number % deal.cut;
+    work.others_before = slot - mains;
+    if (deal.per_round) {
+        const int round = number / deal.clusters, at = number - round * deal.clusters;
+        const int first = min(round * deal.per_round, deal.mains), last = min(first + deal.per_round, deal.mains);
+        if (at < (last - first) * deal.cut) {
+            slot = mains = first + at / deal.cut;
+            work.cut_tile = at % deal.cut;
+            const int others = round * deal.clusters - first * deal.cut; // of all tiles, in earlier rounds
+            work.others_before = others > work.cut_tile ? (others - work.cut_tile + deal.cut - 1) / deal.cut : 0;
+        } else {
+            const int other = number - last * deal.cut;
+            mains = last;
+            work.cut_tile = other % deal.cut;
+            work.others_before = other / deal.cut;
+            slot = deal.mains + work.others_before;
+        }
+    }
+    work.mains_before = mains;
+    work.part = slot;
+    while (work.part >= parts_of(work.chain, deal.unit)) work.part -= parts_of(work.chain++, deal.unit);
+}
 // The item-th piece of this cluster's work; false if there is none. From item deal.whole on, id and sharers must be known.
 __device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal &deal, int item, int rank) {
-    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0};
+    work = {0, 0, 0, 0, STEPS, 0, p.k_tiles, false, 0, 0, 0, 0, 0};
     int tile = deal.cluster + item * deal.clusters;
     if (item >= deal.whole) {
         const int number = deal.id + (item - deal.whole) * deal.sharers;
         if (!deal.cut || deal.id >= deal.sharers || number >= deal.items) return false;
-        work.cut_tile = number % deal.cut;
-        work.part = number / deal.cut;
-        while (work.part >= parts_of(work.chain, deal.unit)) work.part -= parts_of(work.chain++, deal.unit);
+        locate(work, deal, number);
         const Chain chain = chains[work.chain];
         const int parts = parts_of(work.chain, deal.unit);
         tile = deal.first_cut + work.cut_tile;
@@ -823,8 +858,12 @@ __device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal
 }
 // How many adds to an output block come before those of this item, and how many there are in all.
 __device__ __forceinline__ int adds_before(const Deal &deal, const Work &work, int block) {
-    int count = work.part * writes_of[work.chain][block];
-    for (int c = 0; c < work.chain; c++) count += parts_of(c, deal.unit) * writes_of[c][block];
+    int count = work.others_before * writes_of[CHAINS - 1][block], mains = work.mains_before;
+    for (int c = 0; c < CHAINS - 1 && mains > 0; c++) {
+        const int parts = parts_of(c, deal.unit);
+        count += min(mains, parts) * writes_of[c][block];
+        mains -= parts;
+    }
     return count;
 }
 __device__ __forceinline__ int adds_in_all(const Deal &deal, int block) {
