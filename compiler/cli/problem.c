@@ -56,6 +56,11 @@ done:
     return status;
 }
 
+bool hpt_call_any_order(hpt_call *call) {
+    int64_t cut = 0;
+    return hpt_call_param(call, "cut", &cut, NULL) == HPT_OK && cut == 2;
+}
+
 /* In the emulator the last wave is not cut unless asked: that would hide the number of writes. */
 static hpt_status set_further(hpt_problem *p, hpt_error *error) {
     hpt_status status = HPT_OK;

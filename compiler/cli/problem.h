@@ -55,6 +55,8 @@ hpt_status hpt_check_passed(const hpt_check *check, double bound, hpt_error *err
 
 /* Sets parameters from "cut=0,beside=0"; NULL: none. */
 hpt_status hpt_call_set_params(hpt_call *call, const char *settings, hpt_error *error);
+/* Whether the call lets adds come in any order (cut=2), so that bits may differ from run to run. */
+bool hpt_call_any_order(hpt_call *call);
 
 /* Median of a few timed runs of a bound call on a GPU. */
 hpt_status hpt_call_time(double *seconds, hpt_context *context, hpt_call *call, hpt_error *error);
