@@ -126,32 +126,40 @@ static void test_handovers(void **unused) {
 }
 
 /* ---- launches that overlap: a first one writes, then come others ---- */
-#define FIRST "st.global.u32 [%q4], %r1; ret;\n"
+#define WRITES "st.global.u32 [%q4], %r1; ret;\n"
+#define FIRST LETS WRITES
 #define LOOK "ld.global.u32 %r5, [%q5]; st.global.u32 [%q6], %r5; ret;\n"
 #define WAITS "griddepcontrol.wait;\n"
 #define LETS "griddepcontrol.launch_dependents;\n"
 
 typedef struct chain {
-    const char *name, *middle, *last; /* middle NULL: none */
+    const char *name, *first, *middle, *last; /* middle NULL: none */
     int fault;
 } chain;
 
 static const chain chains[] = {
-    {"a wait", NULL, WAITS LOOK, -1},
-    {"no wait", NULL, LOOK, HPT_EMU_RACE},
-    {"another warp waits, and a barrier lies between", NULL, "@!%p1 bra IN; " WAITS "IN: bar.sync 0;\n" LOOK, -1},
-    {"another warp waits", NULL, "setp.gt.u32 %p3, %r1, 31; @%p3 bra IN; " WAITS "IN:\n" LOOK, HPT_EMU_RACE},
-    {"the launch between waits first", WAITS LETS "ret;\n", LOOK, -1},
-    {"the launch between waits and ends", WAITS "ret;\n", LOOK, -1},
-    {"the launch between lets others start first", LETS WAITS "ret;\n", LOOK, HPT_EMU_RACE},
-    {"the same, but the last one waits", LETS WAITS "ret;\n", WAITS LOOK, -1},
-    {"the launch between never waits", LETS "ret;\n", WAITS LOOK, HPT_EMU_RACE},
+    {"a wait", FIRST, NULL, WAITS LOOK, -1},
+    {"no wait", FIRST, NULL, LOOK, HPT_EMU_RACE},
+    {"another warp waits, and a barrier lies between", FIRST, NULL, "@!%p1 bra IN; " WAITS "IN: bar.sync 0;\n" LOOK,
+     -1},
+    {"another warp waits", FIRST, NULL, "setp.gt.u32 %p3, %r1, 31; @%p3 bra IN; " WAITS "IN:\n" LOOK, HPT_EMU_RACE},
+    {"the launch between waits first", FIRST, WAITS LETS "ret;\n", LOOK, -1},
+    {"the launch between waits and ends", FIRST, WAITS "ret;\n", LOOK, -1},
+    {"the launch between lets others start first", FIRST, LETS WAITS "ret;\n", LOOK, HPT_EMU_RACE},
+    {"the same, but the last one waits", FIRST, LETS WAITS "ret;\n", WAITS LOOK, -1},
+    {"the launch between never waits", FIRST, LETS "ret;\n", WAITS LOOK, HPT_EMU_RACE},
+    {"the first lets no other start before it has ended", WRITES, NULL, LOOK, -1},
+    {"it lets others start when it has written", "st.global.u32 [%q4], %r1; " LETS "ret;\n", NULL, LOOK, HPT_EMU_RACE},
+    {"one thread lets others start", "@!%p1 bra OUT; " LETS "OUT: " WRITES, NULL, LOOK, HPT_EMU_RACE},
+    {"the first has ended, the one between waits for nothing", WRITES, LETS "ret;\n", LOOK, -1},
+    {"neither lets others start", WRITES, "ret;\n", LOOK, -1},
+    {"the first lets others start, the one between none, nor does it wait", FIRST, "ret;\n", LOOK, HPT_EMU_RACE},
 };
 
 static void test_chain(const chain *c, uint64_t seed) {
     emulated e = emulated_open("sm_90a", seed);
     const buffers b = make_buffers(&e);
-    assert_int_equal(run_body(&e, &b, FIRST, 1, false), HPT_OK);
+    assert_int_equal(run_body(&e, &b, c->first, 1, false), HPT_OK);
     if (c->middle) assert_int_equal(run_body(&e, &b, c->middle, 1, true), HPT_OK);
     const hpt_status status = run_body(&e, &b, c->last, 1, true);
     if (c->fault < 0 && status != HPT_OK) fail_msg("\"%s\" on seed %d: %s", c->name, (int)seed, e.error.message);
