@@ -130,7 +130,7 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
 end
 
 -- Counters of a product: see kernels/gemm/sync.cuh.tmpl.
-local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 2) * %d", more + O.counters(plan.scheme)) end
+local function sync_bytes(plan, more) return string.format("256 + 4 * max(sms, 4) * %d", more + O.counters(plan.scheme)) end
 
 -- Both products use it in turn: the second one touches it when the first has ended.
 local function parts(b)

@@ -84,7 +84,7 @@ local function all_buffers(plan, y_plain)
     {name = "product", role = "workspace", type = plan.sums_type, optional = "direct", zero = false,
      bytes = string.format("direct ? 0 : %d * batch * m * ldt", K.bytes[plan.sums_type])},
     {name = "sync", role = "workspace", type = "u32", optional = 0, zero = true,
-     bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * sms * %d", O.counters(plan.scheme))},
+     bytes = string.format("256 + 4 * ceil_div(block_m, 128) + 4 * max(sms, 4) * %d", O.counters(plan.scheme))},
   }
 end
 
@@ -147,6 +147,9 @@ return function(context)
   local made = variant.make(own)
   files["gemm/kernel.cu"], files["gemm/manifest.json"] = made.text, made.manifest
 
+  if plan.x.rows_contiguous and variant.multiples(own).m % 64 > 0 then
+    refuse(string.format("X is read by columns, 64 rows at a time, so blocks of X must be multiples of 64 rows, not of %d.", variant.multiples(own).m), "--plan")
+  end
   local x_plain, y_plain = variant.can_be_in_place(plan, plan.x), variant.can_be_in_place(plan, plan.y)
   local let = O.blocks(plan, variant.multiples(own))
   for _, entry in ipairs(operand_lets(plan, plan.x, x_plain, "")) do O.append(let, entry) end

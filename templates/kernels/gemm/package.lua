@@ -145,7 +145,7 @@ function M.make(context, template, g)
     {"tiles_m", string.format("block_m / %d", g.cluster_m)},
     {"tiles_n", "block_n / " .. g.cluster_n},
     {"cluster_tiles", "tiles_m * tiles_n * batch"},
-    {"clusters", (sink or deliver) and string.format("min(max_clusters, max(1, sms / %d))", g.cluster) or "max_clusters"},
+    {"clusters", string.format("min(max_clusters, max(1, sms / %d))", g.cluster)}, -- as many as workspaces are made for
     {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
   if sink or deliver then add(let, {"sums_tiles", M.sums_tiles(sink, g.exchanges) .. " * ctas"}) end
@@ -173,11 +173,11 @@ end
 function M.sums_tiles(sink, exchanges) return (sink and 2 or 1) + (exchanges and 0 or 1) end
 
 -- Bytes of the memory in which CTAs leave their parts of shared tiles, two each.
-function M.parts_bytes(tile_m, tile_n) return string.format("8 * max(sms, 2) * %d", tile_m * tile_n) end
+function M.parts_bytes(tile_m, tile_n) return string.format("8 * max(sms, 4) * %d", tile_m * tile_n) end
 
 -- Bytes of the CTAs' memories for sums, `tiles` of each.
 function M.sums_bytes(scheme, type, tile_m, tile_n, tiles)
-  return string.format("%d * max(sms, 2)", tiles * scheme.n * scheme.p * tile_m * tile_n * K.bytes[type])
+  return string.format("%d * max(sms, 4)", tiles * scheme.n * scheme.p * tile_m * tile_n * K.bytes[type])
 end
 
 return M
