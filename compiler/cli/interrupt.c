@@ -1,5 +1,6 @@
 /* SIGINT as a flag. NVRTC puts a handler of its own in place while it compiles, which ends the process with nothing
- * cleared up; so no handler is relied on: the signal is blocked in every thread, and one thread waits for it. */
+ * cleared up; so no handler is relied on: the signal is blocked in every thread, and one thread waits for it. Putting the handler in
+ * place seems to discard a signal that waits at that moment; the user presses Ctrl-C again. */
 #include "cli.h"
 #include "source.h"
 #include <pthread.h>
@@ -9,7 +10,8 @@
 #include <unistd.h>
 
 volatile int hpt_cli_interrupted;
-static volatile int ends_at_once;
+static bool ends_at_once;
+static pthread_mutex_t deciding = PTHREAD_MUTEX_INITIALIZER; /* or an interrupt could be seen by neither thread */
 static char temporary[256]; /* folder */
 
 /* timeout(1) sends a signal to the process and then to its group: what follows at once is the same interrupt. */
@@ -31,8 +33,11 @@ _Noreturn static void end(void) {
 static void *wait_for_interrupts(void *argument) {
     const sigset_t *set = argument;
     for (int number; sigwait(set, &number) == 0;) {
-        if (ends_at_once || hpt_cli_interrupted) break; /* so does a second Ctrl-C */
+        pthread_mutex_lock(&deciding);
+        const bool ends = ends_at_once || hpt_cli_interrupted; /* a second Ctrl-C ends at once too */
         hpt_cli_interrupted = 1;
+        pthread_mutex_unlock(&deciding);
+        if (ends) break;
         pass_over_echo(set);
     }
     end();
@@ -57,6 +62,9 @@ void hpt_cli_leave_nothing(const char *folder) {
 }
 
 hpt_status hpt_cli_end_on_interrupt(bool ends, hpt_error *error) {
+    pthread_mutex_lock(&deciding);
     ends_at_once = ends;
-    return hpt_cli_interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
+    const bool interrupted = hpt_cli_interrupted;
+    pthread_mutex_unlock(&deciding);
+    return interrupted ? hpt_error_set(error, HPT_INTERRUPTED, "", "Interrupted.") : HPT_OK;
 }

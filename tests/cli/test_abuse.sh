@@ -94,11 +94,15 @@ timeout --preserve-status -k 2 -s INT 5 "$HEPTANE" run trivial --op mlp -m 4000 
     --backend emulator >out 2>err
 got=$?
 [ $got -eq 130 ] || fail "interrupted run of an MLP: exit $got: $(head -3 out err)"
-# whatever NVRTC does with signals while it compiles
+# whatever NVRTC does with signals while it compiles; one that waits while NVRTC puts its handler in place can be lost, but not thrice
 for moment in 0.06 0.1 0.2; do
-    HEPTANE_CACHE=$work/cache-$moment timeout --preserve-status -k 60 -s INT $moment "$HEPTANE" run seven-write \
-        -m 4000 -n 4000 -k 4000 --backend emulator >out 2>err
-    got=$?
+    for attempt in 1 2 3; do
+        HEPTANE_CACHE=$work/cache-$moment-$attempt timeout --preserve-status -k 20 -s INT $moment "$HEPTANE" run seven-write \
+            -m 4000 -n 4000 -k 4000 --backend emulator >out 2>err
+        got=$?
+        [ $got -ne 137 ] && break
+        rm -rf heptane-* # killed
+    done
     [ $got -eq 130 ] || fail "interrupted run after $moment s: exit $got: $(head -3 out err)"
 done
 ls -d heptane-* 2>/dev/null && fail "an interrupted run left its folder"
