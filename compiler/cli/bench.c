@@ -139,7 +139,8 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     json_object_set_new(row, "baseline_rel_error",
                         isfinite(b->baseline_error) ? json_real(b->baseline_error) : json_null());
     json_object_set_new(row, "bound", json_real(info.bound));
-    json_object_set_new(row, "ok", json_boolean(check->bad == 0 && (identical || any_order) && check->rel_error <= info.bound));
+    const bool ok = check->bad == 0 && (identical || any_order) && check->rel_error <= info.bound;
+    json_object_set_new(row, "ok", json_boolean(ok));
     json_object_set_new(row, "identical", json_boolean(identical));
     json_object_set_new(row, "types", json_pack("[s,s,s,s]", info.type_x, info.type_y, info.type_c, info.type_forms));
     json_object_set_new(row, "ld", json_pack("[I,I,I]", (json_int_t)s->ldx, (json_int_t)s->ldy, (json_int_t)s->ldc));

@@ -204,7 +204,8 @@ static hpt_status bench_variant(mlp_bench *b, field *f, hpt_variant *v, hpt_erro
     HPT_TRY(hpt_measure_pair(&pair, b->meter, both[0], both[1], b->loaded ? fmin(0.6, b->load) : b->load, error));
     b->loaded = true;
     if (b->alone > 0) HPT_TRY(hpt_measure_alone(alone, b->meter, both, 2, b->alone, b->alone, error));
-    const bool ok = check.bad == 0 && !overflow && (identical || hpt_call_any_order(problem.call)) && check.rel_error <= info.bound;
+    const bool repeats = identical || hpt_call_any_order(problem.call);
+    const bool ok = check.bad == 0 && !overflow && repeats && check.rel_error <= info.bound;
     json_t *row = json_pack(
         "{s:s,s:I,s:I,s:I,s:s,s:s,s:f,s:f,s:f,s:o,s:o,s:o,s:f,s:b,s:b,s:i,s:[s,s,s],s:f,s:f,s:f,s:f}", "op", "mlp", "m",
         (json_int_t)f->data.shape.m, "hidden", (json_int_t)f->data.shape.hidden, "intermediate",

@@ -4,6 +4,7 @@
 # started when the cut wave began; the busiest cluster must not get more than without cutting; and the adds to one place must
 # be numbered 0, 1, 2, ... in the order of items (a scheme of one product: test_emit_runs). Where the product delivers C from sums of another type, one write to each block is the last.
 set -u
+. "$(dirname "$0")/emitted_on_host.sh"
 command -v g++ >/dev/null || { echo "skipped: no g++"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -14,23 +15,7 @@ for scheme in seven-write strassen "seven-write --out-type bf16 --plan deliver=1
   grep -q is_last "$out/op/gemm/kernel.cu" && delivers=1
   grep -q 'u16 turns' "$out/op/gemm/kernel.cu" && turn='turns[turn]'
   {
-    cat <<'C'
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <vector>
-using std::max;
-using std::min;
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned u32;
-#define __device__
-#define __forceinline__ inline
-#define __constant__ static const
-struct Index { int x; };
-static Index blockIdx, gridDim;
-C
-    sed -n '/^constexpr int STEPS/,/^\/\/ ---- counters in global memory/p' "$out/op/gemm/kernel.cu"
+    emitted_on_host "$out/op/gemm/kernel.cu"
     cat <<'C'
 static long bad, cuts;
 

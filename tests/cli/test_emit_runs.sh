@@ -4,6 +4,7 @@
 # without sharing, and about equal parts with it; and all that share a tile must know one another: who they are, in the order of
 # k, where each leaves its part, and where they are counted.
 set -u
+. "$(dirname "$0")/emitted_on_host.sh"
 command -v g++ >/dev/null || { echo "skipped: no g++"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -12,25 +13,7 @@ for words in "gemm trivial" "gemm trivial --plan tile_n=128,cluster=1,group=3" "
   # shellcheck disable=SC2086
   "$HEPTANE" emit ${words#* } --op ${words%% *} --target sm_90a -o "$out/op" >/dev/null || exit 1
   {
-    cat <<'C'
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <set>
-#include <vector>
-using std::max;
-using std::min;
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned u32;
-typedef long long i64;
-#define __device__
-#define __forceinline__ inline
-#define __constant__ static const
-struct Index { int x; };
-static Index blockIdx, gridDim;
-C
-    sed -n '/^constexpr int STEPS/,/^\/\/ ---- counters in global memory/p' "$out/op/gemm/kernel.cu"
+    emitted_on_host "$out/op/gemm/kernel.cu"
     cat <<'C'
 static long bad, shared_tiles;
 
