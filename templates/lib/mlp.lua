@@ -24,6 +24,7 @@ function M.open(context)
   b.product = O.summing(setmetatable({variant = product, tune = b.tune, forms_given = true,
                                         ranged = plan.sums_type ~= plan.c_type and 8 or nil}, {__index = context}))
   b.row = fused.activation(b.settings)
+  b.fused.normalises = context.op == "mlp" and b.settings.norm == "rms" and fused.can_normalise(b.fused) or false
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
   local per_tile = size.n // (b.row.gated and 2 or 1)
@@ -79,6 +80,7 @@ local function forms_of_x(b, role)
   }})
 end
 
+local MOST_FUSED = 1024 -- tokens for which a kernel of its own takes longer, see tests/bench/NOTES.md
 -- X, optionally with a residual to add first -> forms of the normalised X, in `forms`
 function M.rmsnorm(b, role)
   if b.settings.norm == "none" then return forms_of_x(b, role) end
@@ -99,7 +101,11 @@ function M.rmsnorm(b, role)
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
-  O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = 1, bind = {
+  if b.fused.normalises then
+    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, for few tokens, 2 wherever rows are aligned", 0, 1)
+    M.let(b, "normalises", string.format("fuse_norm && norm_aligned && hidden %% 8 == 0 && (fuse_norm > 1 || m <= %d)", MOST_FUSED))
+  end
+  O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = b.fused.normalises and "!normalises" or 1, bind = {
     x = "x", residual = "residual", weight = "norm", sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",
     weight_offset = "norm_offset", scale = "x_scale", m = "m", hidden = "hidden", ldx = "ldx", ldr = "ldr", lds = "lds",
     block_m = "block_m", block_k = "block_h", aligned = "norm_aligned", with_residual = "has_residual",
@@ -149,20 +155,20 @@ end
 function M.gate_up(b, x_role, act_role)
   local plan, slots = b.plan, #b.plan.x.slots
   local gated = b.row.gated
-  local per_tile = b.tune.tile_n // 2
-  weight_forms(b, "gate_up", gated and {"gate", "up"} or {"up"}, "inner", "hidden", "block_n", "block_h", gated and per_tile or nil)
+  weight_forms(b, "gate_up", gated and {"gate", "up"} or {"up"}, "inner", "hidden", "block_n", "block_h", gated and b.fused.variant.together(b.fused) or nil)
   local made = b.fused.variant.make(b.fused)
   b.files["gate_up_swiglu_forms/kernel.cu"], b.files["gate_up_swiglu_forms/manifest.json"] = made.text, made.manifest
   O.append(b.scalars, {name = "act_scale", default = 1.0})
   if x_role then M.buffer(b, "x_forms", x_role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots)) end
   M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
-  M.buffer(b, "sums", "workspace", b.settings.sums, b.fused.variant.sums_bytes(b.fused))
+  local sums = b.fused.variant.sums_bytes(b.fused)
+  if sums then M.buffer(b, "sums", "workspace", b.settings.sums, sums) end
   M.buffer(b, "sync_gate_up", "workspace", "u32", sync_bytes(plan, 1), 0, true)
   parts(b)
   M.cut(b)
   overflow(b)
   local bind = {
-    ax = "x_forms", by = "gate_up_forms", sums = "sums", sync = "sync_gate_up", act = "act_forms", overflow = "overflow", scale = "act_scale",
+    ax = "x_forms", by = "gate_up_forms", sums = sums and "sums", sync = "sync_gate_up", act = "act_forms", overflow = "overflow", scale = "act_scale",
     m = "m", n = string.format("%d * inner", gated and 2 or 1), k = "hidden", batch = 1, block_m = "block_m", block_n = "block_n",
     block_k = "block_h", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1, cut = "cut", inner = "inner", block_i = "block_i",
   }
@@ -173,6 +179,10 @@ function M.gate_up(b, x_role, act_role)
     end
   end
   bind_product(b, bind, not x_role)
+  if b.fused.normalises then
+    for _, name in ipairs({"normalises", "x", "residual", "norm", "sum", "ldx", "ldr", "lds", "eps", "norm_offset", "x_scale", "hidden"}) do bind[name] = name end
+    bind.with_residual = "has_residual"
+  end
   -- the rule about n counts whole columns of the product, of which the last tiles may be padding
   bind.n = "block_n * " .. plan.scheme.p
   O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})

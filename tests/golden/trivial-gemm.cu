@@ -443,11 +443,11 @@ template <int BOX> __device__ __forceinline__ void stage_box(const float (&acc)[
     // stmatrix x4 writes 16 x 16 numbers: lane l points at row l % 16 of this warp's 16 rows, at the 16-byte chunk l / 16.
     const u32 row = (thread >> 5) * 16 + (thread & 15), chunk = (thread >> 4) & 1;
 #pragma unroll
-    for (int pair = 0; pair < 4; pair++) {
+    for (int pair = 0; pair < BOX_COLUMNS / 16; pair++) {
         u32 word[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float lo = acc[32 * BOX + 8 * pair + 2 * i], hi = acc[32 * BOX + 8 * pair + 2 * i + 1];
+            const float lo = acc[BOX_COLUMNS / 2 * BOX + 8 * pair + 2 * i], hi = acc[BOX_COLUMNS / 2 * BOX + 8 * pair + 2 * i + 1];
             word[i] = pack_f16(lo, hi) ^ flip;
         }
         stmatrix_x4(box + row * 128 + (((2 * pair + chunk) ^ (row & 7)) << 4), word);

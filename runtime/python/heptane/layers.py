@@ -41,11 +41,12 @@ class OwnMemory:
             self.context.free(address)
 
 
-def _layout(folder):
-    """What the prepared weights of an operation folder depend on: folders that agree in it can share them."""
+def _layout(folder, sizes):
+    """What the prepared weights of an operation folder depend on, with the sizes of their buffers: folders that agree in it can
+    share them."""
     with open(os.path.join(folder, "op.json")) as file:
         op = json.load(file)
-    text = [op["scheme"]["hash"], str(op["options"]["tune"].get("tile_n"))]
+    text = [op["scheme"]["hash"], str(sorted(sizes.items()))]
     for name in sorted({step["package"] for step in op["steps"] if step["phase"] == "prepare"}):
         with open(os.path.join(folder, name, "kernel.cu")) as file:
             text.append(file.read())
@@ -60,7 +61,7 @@ class _Layer:
         self.context, self.memory, self.sizes = context, memory, sizes
         self.choices = choices              # Choices in the order of their rows; the last holds for all more
         self.folders = [folder(choice) for choice in choices]
-        self.layouts = [_layout(path) for path in self.folders]
+        self.layouts = []                   # of each choice
         self.ops = {}                       # by folder
         self.prepared = {}                  # by layout: {buffer: address}
         self.calls = collections.OrderedDict()
@@ -84,15 +85,15 @@ class _Layer:
         return self._op(number).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
 
     def _prepare(self, weights, stream):
-        for number, layout in enumerate(self.layouts):
+        self.layouts = []
+        for number, folder in enumerate(self.folders):
+            call, op = self._call(number, 1), self._op(number)
+            sizes = {buffer: call.bytes(buffer) for buffer, role in op.buffers.items() if role == "prepared"}
+            layout = _layout(folder, sizes)
+            self.layouts.append(layout)
             if layout in self.prepared:
                 continue
-            call, op = self._call(number, 1), self._op(number)
-            self.prepared[layout] = {}
-            for buffer, role in op.buffers.items():
-                if role == "prepared":
-                    size, zero = call.bytes(buffer)
-                    self.prepared[layout][buffer] = self.memory.alloc(size, zero) if size else 0
+            self.prepared[layout] = {buffer: self.memory.alloc(size, zero) if size else 0 for buffer, (size, zero) in sizes.items()}
             self._fill(call, number, {**self.constants, **weights}, stream)
             for buffer, role in op.buffers.items():  # nothing is run: these are only named
                 if role == "output" and buffer != "overflow":

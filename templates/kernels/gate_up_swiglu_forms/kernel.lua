@@ -2,6 +2,8 @@
 -- kernel with another sink. See README.md of this folder.
 local K, P, activations = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gate_up_swiglu_forms/activations")
 
+local GROUP = 8 -- columns of the product that stay together in the tensor core's results
+
 -- Chunks that a lane asks for before it uses the first: enough to hide L2's latency, in registers that are there; and as many pieces
 -- of a tile as there are warps of workers at least.
 local WORDS_IN_FLIGHT = 32
@@ -11,7 +13,44 @@ local function chunks_ahead(words, chunks, warps)
   return ahead
 end
 
-local function make(context, gemm, workers)
+-- Arguments, buffers and rules that both ways of making activations have. `columns`: of a tile for each of its activations.
+local function common(context, row, columns)
+  local scheme, settings, type = context.plan.scheme, context.settings, context.plan.x.type
+  local bias = settings.bias == "yes"
+  local after = {
+    name = "gate_up_swiglu_forms",
+    title = string.format("gate_up_swiglu_forms: activations of X W by a schedule of %d products, as the next product's forms", #context.plan.steps),
+    call = "activate",
+    args = {},
+    buffers = {{name = "act", type = context.plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
+    scalars = {{name = "scale", type = "f32"}},
+    params = {"inner", "block_i"},
+    require = {
+      {that = string.format("batch == 1 && block_i * %d == block_n && block_i %% 64 == 0 && inner >= 1 && inner <= %d * block_i", columns, scheme.n),
+       message = "the blocks of the activations do not fit those of the product"},
+    },
+  }
+  local names = not bias and {} or row.gated and {"gate_bias", "up_bias"} or {"up_bias"}
+  for _, name in ipairs(names) do after.buffers[#after.buffers + 1] = {name = name, type = type, role = "in"} end
+  after.values = {gated = row.gated, value = row.value, bias = bias, type = type}
+  -- completes it with the kernel's parameters: {type, name, argument}, then the biases
+  function after.take(parameters)
+    local declared, given = {}, {}
+    for _, name in ipairs(names) do parameters[#parameters + 1] = {"const u16 *", name, K.pointer(name)} end
+    for _, parameter in ipairs(parameters) do
+      declared[#declared + 1] = ", " .. parameter[1] .. (parameter[1]:match("%*$") and "" or " ") .. parameter[2]
+      given[#given + 1] = parameter[2]
+      after.args[#after.args + 1] = parameter[3]
+    end
+    after.parameters, after.arguments = table.concat(declared), "{" .. table.concat(given, ", ") .. "}"
+  end
+  return after
+end
+
+local OVERFLOW, SCALE, INNER = {"u32 *", "overflow", K.pointer("overflow")}, {"float", "scale", K.f32("scale")}, {"int", "inner", K.i32("inner")}
+
+-- Workers make activations of a tile's sums in memory.
+local function by_workers(context, gemm, workers)
   local plan, settings, t = context.plan, context.settings, context.tune
   local scheme, row = plan.scheme, activations[settings.activation]
   if scheme.n ~= scheme.m or scheme.n ~= scheme.p then
@@ -24,48 +63,65 @@ local function make(context, gemm, workers)
   local element, active = K.bytes[settings.sums], t.tile_n // (row.gated and 2 or 1)
   local chunk = (blocks <= 4 and 8 or blocks <= 9 and 4 or 2) // (element == 4 and 2 or 1)
   chunk = math.max(2, chunk)
-  local bias = settings.bias == "yes"
-  local sink = {
-    name = "gate_up_swiglu_forms",
-    title = string.format("gate_up_swiglu_forms: activations of X W by a schedule of %d products, as the next product's forms", #plan.steps),
-    work = "Make activations of a tile's sums, and their forms, while the next tile is multiplied.",
-    template = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl",
-    workers = workers,
-    values = {operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk, gated = row.gated,
-              value = row.value, bias = bias, type = plan.x.type,
-              ahead = chunks_ahead((row.gated and 2 or 1) * blocks * chunk * element // 4, gemm.tile_m(t) * active // chunk, workers // 32)},
-    parameters = ", const u8 *sums, u16 *forms, u32 *overflow, float scale, int inner, int block_i" ..
-      (bias and (row.gated and ", const u16 *gate_bias, const u16 *up_bias" or ", const u16 *up_bias") or ""),
-    call = "activate",
-    arguments = "{sums, forms, overflow, scale, inner, block_i" .. (bias and (row.gated and ", gate_bias, up_bias" or ", up_bias") or "") .. "}",
-    args = {K.pointer("sums"), K.pointer("act"), K.pointer("overflow"), K.f32("scale"), K.i32("inner"), K.i32("block_i")},
-    buffers = {{name = "act", type = plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
-    scalars = {{name = "scale", type = "f32"}},
-    params = {"inner", "block_i"},
-    require = {
-      {that = string.format("batch == 1 && block_i * %d == block_n && block_i %% 64 == 0 && inner >= 1 && inner <= %d * block_i", t.tile_n // active, scheme.n),
-       message = "the blocks of the activations do not fit those of the product"},
-    },
-  }
-  if bias then
-    for _, name in ipairs(row.gated and {"gate_bias", "up_bias"} or {"up_bias"}) do
-      sink.args[#sink.args + 1] = K.pointer(name)
-      sink.buffers[#sink.buffers + 1] = {name = name, type = plan.x.type, role = "in"}
-    end
+  local sink = common(context, row, t.tile_n // active)
+  sink.work = "Make activations of a tile's sums, and their forms, while the next tile is multiplied."
+  sink.template, sink.workers = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl", workers
+  for name, value in pairs({operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk,
+                            ahead = chunks_ahead((row.gated and 2 or 1) * blocks * chunk * element // 4, gemm.tile_m(t) * active // chunk, workers // 32)}) do
+    sink.values[name] = value
   end
+  sink.take({{"const u8 *", "sums", K.pointer("sums")}, {"u16 *", "forms", K.pointer("act")}, OVERFLOW, SCALE, INNER, {"int", "block_i", K.i32("block_i")}})
   return gemm.make(setmetatable({plan = sums_plan, sink = sink, forms_given = true, variant = gemm}, {__index = context}))
+end
+
+-- Consumers normalise rows of X before their first product, where the parameter `normalises` says so.
+local function normalising(context)
+  local plan, type = context.plan, context.plan.x.type
+  local prologue = {
+    work = "Before their first product they normalise rows of X, if `normalises`.",
+    template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
+    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, whole_chunks = true},
+    arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
+    parameters = "int normalises, const u16 *x, const u16 *residual, const u16 *norm, u16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, float norm_offset, float x_scale, int hidden, int with_residual",
+    args = {K.i32("normalises"), K.pointer("x"), K.pointer("residual"), K.pointer("norm"), K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"),
+            K.f32("eps"), K.f32("norm_offset"), K.f32("x_scale"), K.i32("hidden"), K.i32("with_residual")},
+    buffers = {{name = "x", type = type, role = "in"}, {name = "residual", type = type, role = "in"},
+               {name = "norm", type = type, role = "in"}, {name = "sum", type = type, role = "out"}},
+    scalars = {{name = "eps", type = "f32"}, {name = "norm_offset", type = "f32"}, {name = "x_scale", type = "f32"}},
+    params = {"normalises", "ldx", "ldr", "lds", "hidden", "with_residual"},
+    require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
+                message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one"}},
+  }
+  return prologue
+end
+
+-- Where a tile is one product, the consumers make activations of their accumulators. context.normalises: of X that they may normalise.
+local function in_registers(context, gemm)
+  local row = activations[context.settings.activation]
+  local epilogue = common(context, row, row.gated and 2 or 1)
+  epilogue.work = "They make activations of a tile's accumulators before they send it."
+  epilogue.template, epilogue.out, epilogue.fold = "kernels/gate_up_swiglu_forms/epilogue.cuh.tmpl", "act", row.gated and 2 or 1
+  epilogue.values.turned, epilogue.values.c_type, epilogue.values.plan = context.tune.turned > 0, context.plan.forms_type, context.plan
+  epilogue.take({OVERFLOW, SCALE, INNER})
+  local plan = setmetatable({c_type = context.plan.forms_type}, {__index = context.plan})
+  return gemm.make(setmetatable({plan = plan, prologue = context.normalises and normalising(context), epilogue = epilogue, forms_given = true, variant = gemm}, {__index = context}))
 end
 
 -- The variant with a kind of tensor core; `workers`: threads that make activations.
 local function variant(gemm, workers)
+  local function registers(context) return gemm.exchanges and gemm.exchanges(context) end
   return {
     needs = gemm.needs, tune = gemm.tune, multiples = gemm.multiples,
-    make = function(context) return make(context, gemm, workers) end,
+    make = function(context) return registers(context) and in_registers(context, gemm) or by_workers(context, gemm, workers) end,
+    can_normalise = registers,
     activation = function(settings) return activations[settings.activation] end,
-    -- bytes of the CTAs' memories for sums
+    -- rows of gate that stand side by side in the prepared weight, before as many of up
+    together = function(context) return registers(context) and GROUP or context.tune.tile_n // 2 end,
+    -- bytes of the CTAs' memories for sums; nil if there are none
     sums_bytes = function(context)
+      if registers(context) then return nil end
       return P.sums_bytes(context.plan.scheme, context.settings.sums, gemm.tile_m(context.tune), context.tune.tile_n,
-                          P.sums_tiles(true, gemm.exchanges and gemm.exchanges(context)))
+                          P.sums_tiles(true, false))
     end,
   }
 end

@@ -27,6 +27,15 @@ local function operand_map(plan, g, form, box_rows)
     g.tile_k, box_rows, 256)
 end
 
+-- Of what comes before and after a product
+local function scalars(prologue, after)
+  local all = {}
+  for _, part in ipairs({prologue or {scalars = {}}, after}) do
+    for _, scalar in ipairs(part.scalars) do all[#all + 1] = scalar end
+  end
+  return all
+end
+
 -- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs), cluster_m and cluster_n (rows and columns of the cluster's tiles together); a_rows,
 -- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; deals_items (optional: a cut last wave has work for
 -- more clusters than tiles); exchanges (optional: shared tiles are put together from parts); weights_first (optional: Y is loaded
@@ -34,16 +43,20 @@ end
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
+-- context.prologue: consumers make X in the buffer "ax" before their first product, if the argument prologue.wanted says so.
+-- context.epilogue: consumers make something of a tile's accumulators before they send it (one product only), `fold` columns
+-- become one; the result is an operand's block of another product, in the buffer epilogue.out, which is written with its padding.
 -- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
 -- something of the sums' type, as_sums. It also does what else comes to C, see addends.cuh.tmpl. The plan is then one that
 -- deliver.lua made.
 function M.make(context, template, g)
-  local plan, sink, deliver = context.plan, context.sink, context.deliver or false
+  local plan, sink, deliver, epilogue = context.plan, context.sink, context.deliver or false, context.epilogue or false
+  local prologue = context.prologue or false
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, not given and g.beside or nil
   local args = {operand_map(plan, g, "ax", g.a_rows)}
-  local buffers = {{name = "ax", type = plan.forms_type, role = "in"}}
+  local buffers = {{name = "ax", type = plan.forms_type, role = prologue and "inout" or "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
   if x_plain then
@@ -68,7 +81,12 @@ function M.make(context, template, g)
     add(args, K.matrix_map("sums", plan.c_type, g.tile_n, rows, "sums_tiles", line, line * rows, g.box_columns, g.box_rows, 0))
     add(buffers, {name = "sums", type = plan.c_type, role = "inout"})
   end
-  if not sink then
+  if epilogue then
+    local line = string.format("%d * block_n / %d", g.element, g.fold)
+    local map = K.matrix_map(epilogue.out, plan.c_type, "block_n / " .. g.fold, "block_m", 1, line, "block_m * " .. line, g.box_columns, g.box_rows, 0)
+    map.swizzle = g.box_line .. "B"
+    add(args, map)
+  elseif not sink then
     add(args, K.matrix_map("c", deliver and deliver.type or plan.c_type, "n", "m", "batch", g.element .. " * ldc",
                            string.format("%d * (batch > 1 ? stride_c : m * ldc)", g.element), g.box_columns, g.box_rows, 0))
     add(buffers, {name = "c", type = deliver and deliver.type or plan.c_type, role = deliver and "inout" or "out"})
@@ -104,12 +122,18 @@ function M.make(context, template, g)
       add(params, "early")
     end
   end
+  if prologue then
+    add(args, table.unpack(prologue.args))
+    add(buffers, table.unpack(prologue.buffers))
+    add(params, table.unpack(prologue.params))
+  end
   if x_plain then add(args, K.i32("x_in_place")) end
   if y_plain then add(args, K.i32("y_in_place")) end
-  if sink then
-    add(args, table.unpack(sink.args))
-    add(buffers, table.unpack(sink.buffers))
-    add(params, table.unpack(sink.params))
+  local after = sink or epilogue
+  if after then
+    add(args, table.unpack(after.args))
+    add(buffers, table.unpack(after.buffers))
+    add(params, table.unpack(after.params))
   end
 
   local function multiple(buffer, what, elements)
@@ -128,11 +152,12 @@ function M.make(context, template, g)
     {that = "cluster_tiles < 1073741824 && block_m * max(forms_x, n_blocks) < 2147483648 && block_n * max(forms_y, p_blocks) < 2147483648 && block_k * m_blocks < 2147483648",
      message = "the matrices are too large: coordinates have 31 bits"},
   }
-  if sink then
-    add(require, table.unpack(sink.require))
+  if after then
+    add(require, table.unpack(after.require))
   else
     add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
   end
+  if prologue then add(require, table.unpack(prologue.require)) end
   if beside then
     add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0)", g.tile_m),
                   message = "forms can be made beside only for one matrix with rows that start at multiples of 16 bytes (ldx a multiple of 8), from a whole tile on"})
@@ -149,8 +174,8 @@ function M.make(context, template, g)
     {"ctas", string.format(g.deals_items and "%d * (cut ? clusters : min(clusters, cluster_tiles))" or "%d * min(clusters, cluster_tiles)", g.cluster)},
   }
   if sink or deliver then add(let, {"sums_tiles", M.sums_tiles(sink, g.exchanges) .. " * ctas"}) end
-  local manifest = K.manifest(context, sink and sink.name or "gemm", context.variant, {
-    scalars = sink and sink.scalars or deliver and {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}} or {},
+  local manifest = K.manifest(context, after and after.name or "gemm", context.variant, {
+    scalars = after and scalars(prologue, after) or deliver and {{name = "alpha", type = "f32"}, {name = "beta", type = "f32"}} or {},
     params = params, buffers = buffers, args = args, require = require,
     let = let,
     launch = {
@@ -163,7 +188,7 @@ function M.make(context, template, g)
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,
-    y_plain = y_plain, sink = sink, deliver = deliver, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
+    y_plain = y_plain, sink = sink, prologue = prologue, epilogue = epilogue, deliver = deliver, beside = beside or false, forms_type = plan.forms_type, c_type = plan.c_type, storage = g.storage,
   }, {__index = setmetatable(g, {__index = _G})}))
   return {text = text, manifest = manifest}
 end

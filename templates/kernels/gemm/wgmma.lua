@@ -38,15 +38,18 @@ local function registers(context, beside, sink, threads)
   return few, many
 end
 
--- The boxes in which a consumer's accumulators go out: rows of 128 bytes in the 128-byte swizzle. They lie side by side; turned,
--- they lie below one another first. `slots` of them are staged at a time.
-local function boxes(t, element)
+-- The boxes in which a consumer's results go out: rows of 128 bytes in the 128-byte swizzle, or of 64 where it has no more columns.
+-- They lie side by side; turned, they lie below one another first. `slots` of them are staged at a time. `fold`: columns of the
+-- product that become one of the result.
+local function boxes(t, element, fold)
   local turned = t.turned > 0
   local rows = turned and t.turned <= 96 and t.turned or HALF
-  local count = turned and t.turned // rows * (HALF * element // 128) or t.tile_n * element // 128
+  local row = (turned and HALF or t.tile_n) // fold * element
+  local line = math.min(128, row)
+  local count = row // line * (turned and t.turned // rows or 1)
   local slots = math.min(4, count)
   while count % slots > 0 do slots = slots - 1 end
-  return {box_rows = rows, box_bytes = 128 * rows, box_columns = 128 // element, slots = slots, rounds = count // slots}
+  return {box_rows = rows, box_bytes = line * rows, box_line = line, box_columns = line // element, slots = slots, rounds = count // slots}
 end
 
 -- Whether a shared tile is put together from parts, which are whole accumulators: there must be but one sum to put together.
@@ -68,7 +71,8 @@ local function geometry(context)
   }
   g.weights_first = context.forms_given or false
   g.exchanges = exchanges(context)
-  for name, value in pairs(boxes(t, element)) do g[name] = value end
+  g.fold = context.epilogue and context.epilogue.fold or 1
+  for name, value in pairs(boxes(t, element, g.fold)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
   g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
   return P.finish(context, g)
