@@ -194,7 +194,7 @@ function M.down(b, act_role)
   weight_forms(b, "down", {"down"}, "hidden", "inner", "block_o", "block_i")
   local made = b.product.variant.make(b.product)
   b.files["gemm/kernel.cu"], b.files["gemm/manifest.json"] = made.text, made.manifest
-  O.package(b.files, "finish", "finish", b.context, {ranged = b.product.ranged})
+  O.package(b.files, "finish", "finish", b.context, {ranged = b.product.ranged, sums_scale = b.product.sums_scale})
   M.param(b, "ldc", "elements from one row of C to the next", 1, "hidden")
   M.param(b, "ld_add", "elements from one row of the matrix that is added to C to the next", 1, "hidden")
   M.cut(b)

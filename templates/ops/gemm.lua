@@ -143,7 +143,7 @@ return function(context)
   local variant = own.variant
   O.package(files, "forms_x", "forms", context, {operand = plan.x})
   O.package(files, "forms_y", "forms", context, {operand = plan.y})
-  O.package(files, "finish", "finish", context)
+  O.package(files, "finish", "finish", context, {sums_scale = own.sums_scale})
   local made = variant.make(own)
   files["gemm/kernel.cu"], files["gemm/manifest.json"] = made.text, made.manifest
 

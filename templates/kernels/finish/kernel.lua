@@ -35,7 +35,7 @@ local function make(context)
     table.insert(manifest.args, K.pointer("overflow"))
   end
   local text = K.source("kernels/finish/finish.cu.tmpl", {
-    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, sums = sums, ranged = context.ranged or false, threads = THREADS,
+    symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, sums = sums, ranged = context.ranged or false, sums_scale = context.sums_scale, threads = THREADS,
     chunks = chunks, ctas_per_sm = CTAS_PER_SM,
   })
   return {text = text, manifest = manifest}
