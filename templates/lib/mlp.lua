@@ -103,7 +103,7 @@ function M.rmsnorm(b, role)
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
   if b.fused.normalises then
     M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, for few tokens, 2 wherever rows are aligned", 0, 1)
-    M.let(b, "normalises", string.format("fuse_norm && norm_aligned && hidden %% 8 == 0 && (fuse_norm > 1 || m <= %d)", MOST_FUSED))
+    M.let(b, "normalises", string.format("fuse_norm && norm_aligned && hidden %% 8 == 0 && block_h <= %d && (fuse_norm > 1 || m <= %d)", b.fused.variant.longest_row, MOST_FUSED))
   end
   O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = b.fused.normalises and "!normalises" or 1, bind = {
     x = "x", residual = "residual", weight = "norm", sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",

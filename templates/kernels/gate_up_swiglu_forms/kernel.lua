@@ -74,13 +74,15 @@ local function by_workers(context, gemm, workers)
   return gemm.make(setmetatable({plan = sums_plan, sink = sink, forms_given = true, variant = gemm}, {__index = context}))
 end
 
+local ROW_PLACES = 8 -- chunks of 8 numbers of a row that each of 128 threads holds
+local LONGEST_ROW = 128 * 8 * ROW_PLACES
 -- Consumers normalise rows of X before their first product, where the parameter `normalises` says so.
 local function normalising(context)
   local plan, type = context.plan, context.plan.x.type
   local prologue = {
     work = "Before their first product they normalise rows of X, if `normalises`.",
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
-    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, whole_chunks = true},
+    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES},
     arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
     parameters = "int normalises, const u16 *x, const u16 *residual, const u16 *norm, u16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, float norm_offset, float x_scale, int hidden, int with_residual",
     args = {K.i32("normalises"), K.pointer("x"), K.pointer("residual"), K.pointer("norm"), K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"),
@@ -89,8 +91,8 @@ local function normalising(context)
                {name = "norm", type = type, role = "in"}, {name = "sum", type = type, role = "out"}},
     scalars = {{name = "eps", type = "f32"}, {name = "norm_offset", type = "f32"}, {name = "x_scale", type = "f32"}},
     params = {"normalises", "ldx", "ldr", "lds", "hidden", "with_residual"},
-    require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
-                message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one"}},
+    require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
+                message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW}},
   }
   return prologue
 end
@@ -113,7 +115,7 @@ local function variant(gemm, workers)
   return {
     needs = gemm.needs, tune = gemm.tune, multiples = gemm.multiples,
     make = function(context) return registers(context) and in_registers(context, gemm) or by_workers(context, gemm, workers) end,
-    can_normalise = registers,
+    can_normalise = registers, longest_row = LONGEST_ROW,
     activation = function(settings) return activations[settings.activation] end,
     -- rows of gate that stand side by side in the prepared weight, before as many of up
     together = function(context) return registers(context) and GROUP or context.tune.tile_n // 2 end,
