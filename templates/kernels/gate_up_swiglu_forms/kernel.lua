@@ -20,6 +20,7 @@ local function common(context, row, columns)
   local after = {
     name = "gate_up_swiglu_forms",
     title = string.format("gate_up_swiglu_forms: activations of X W by a schedule of %d products, as the next product's forms", #context.plan.steps),
+    call = "activate",
     args = {},
     buffers = {{name = "act", type = context.plan.forms_type, role = "out"}, {name = "overflow", type = "u32", role = "inout"}},
     scalars = {{name = "scale", type = "f32"}},
@@ -64,7 +65,7 @@ local function by_workers(context, gemm, workers)
   chunk = math.max(2, chunk)
   local sink = common(context, row, t.tile_n // active)
   sink.work = "Make activations of a tile's sums, and their forms, while the next tile is multiplied."
-  sink.template, sink.call, sink.workers = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl", "activate", workers
+  sink.template, sink.workers = "kernels/gate_up_swiglu_forms/activate.cuh.tmpl", workers
   for name, value in pairs({operand = plan.x, forms_type = plan.forms_type, sums_type = settings.sums, chunk = chunk,
                             ahead = chunks_ahead((row.gated and 2 or 1) * blocks * chunk * element // 4, gemm.tile_m(t) * active // chunk, workers // 32)}) do
     sink.values[name] = value
