@@ -74,15 +74,15 @@ local function by_workers(context, gemm, workers)
   return gemm.make(setmetatable({plan = sums_plan, sink = sink, forms_given = true, variant = gemm}, {__index = context}))
 end
 
-local ROW_THREADS, ROW_PLACES = 128, 10 -- at most; chunks of 8 numbers of a row that each of them holds
-local LONGEST_ROW = ROW_THREADS * 8 * ROW_PLACES
+local ROW_PLACES = 8 -- chunks of 8 numbers of a row that each of 128 threads holds
+local LONGEST_ROW = 128 * 8 * ROW_PLACES
 -- Consumers normalise rows of X before their first product, where the parameter `normalises` says so.
 local function normalising(context)
   local plan, type = context.plan, context.plan.x.type
   local prologue = {
     work = "Before their first product they normalise rows of X, if `normalises`.",
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
-    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES, least_threads = ROW_THREADS // 2},
+    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES},
     arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
     parameters = "int normalises, const u16 *x, const u16 *residual, const u16 *norm, u16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, float norm_offset, float x_scale, int hidden, int with_residual",
     args = {K.i32("normalises"), K.pointer("x"), K.pointer("residual"), K.pointer("norm"), K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"),
