@@ -129,8 +129,8 @@ static hpt_status try_controls(int *missed, const char *kernel, const char *targ
         int tried;
         status = try_fault(&o, &tried, "", target, work, &calls[k], seeds, true, error);
         if (status == HPT_OK)
-            printf("| nothing | %s | %s | none of %d | %s | |\n", calls[k].name, o.names.length ? "NO" : "yes", seeds,
-                   o.names.length ? o.names.data : "");
+            printf("| nothing | %s | %s | none of %d | %s | %.300s |\n", calls[k].name, o.names.length ? "NO" : "yes", seeds,
+                   o.names.length ? o.names.data : "", o.first);
         *missed += o.names.length > 0;
         hpt_text_clear(&o.names);
     }
