@@ -3,7 +3,7 @@
  *   planted KERNEL FOLDER [SEEDS [WORK [CONTROL [STEP [WORD]]]]]   FOLDER: what `heptane emit --target TARGET` wrote
  *
  * KERNEL: which rows of the tables to try: the target, and behind it "delivering" if C has another type than its sums,
- * or what shared.def has. SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernels
+ * "targets" if products go to several blocks, in several rounds, or what shared.def has. SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernels
  * in each call (8); STEP: only every so many-th fault (1); WORD: only faults with this in their name; WORK: a folder to work in.
  *
  * Prints a Markdown table. Exit code 0: the untouched kernels have no finding on any seed, and every fault was found
@@ -168,7 +168,7 @@ done:;
 int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr,
-                "usage: planted \"sm_90a|sm_100a [delivering|shared ...]\" FOLDER [SEEDS [WORK [CONTROL [STEP [WORD]]]]]\n");
+                "usage: planted \"sm_90a|sm_100a [delivering|targets|shared ...]\" FOLDER [SEEDS [WORK [CONTROL [STEP [WORD]]]]]\n");
         return 2;
     }
     const char *kernel = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp", *word = argc > 7 ? argv[7] : "";
