@@ -44,6 +44,8 @@ hpt_status hpt_mlp_describe(hpt_mlp_data *d, const hpt_op *op, hpt_error *error)
     HPT_FAIL_IF(!d->activation, HPT_UNSUPPORTED, info.op, "There is no reference for its activation.");
     const char *norm = json_string_value(json_object_get(settings, "norm"));
     d->with_norm = !norm || strcmp(norm, "none") != 0;
+    HPT_FAIL_IF(d->with_residual && !d->with_norm, HPT_USAGE, "--residual",
+                "With norm=none X is taken as it is; no residual is added to it.");
     d->with_bias = bias && strcmp(bias, "yes") == 0;
     d->rounding = d->type;
 done:

@@ -77,4 +77,6 @@ message=$("$HEPTANE" bench --op mlp @tile_n=64 2>&1) && fail "a plan without a s
 [[ $message == *"SCHEME@NAME=INTEGER"* ]] || fail "$message"
 message=$("$HEPTANE" run trivial --op mlp -m 0 --backend emulator 2>&1) && fail "T = 0 was taken"
 [[ $message == *"--rows"* || $message == *"-m"* ]] || fail "$message"
+message=$("$HEPTANE" run trivial --op mlp -m 1 --with norm=none --residual --backend emulator 2>&1) && fail "a residual was taken where none is added"
+[[ $message == *"--residual"* ]] || fail "$message"
 echo ok

@@ -1,10 +1,10 @@
 /* planted: puts one fault at a time into an emitted kernel and looks whether the emulator finds and names it.
  *
- *   planted KERNEL FOLDER [SEEDS [WORK [CONTROL [STEP]]]]   FOLDER: what `heptane emit --target TARGET` wrote
+ *   planted KERNEL FOLDER [SEEDS [WORK [CONTROL [STEP [WORD]]]]]   FOLDER: what `heptane emit --target TARGET` wrote
  *
  * KERNEL: which rows of the tables to try: the target, and behind it "delivering" if C has another type than its sums,
- * or what shared.def has. SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernels
- * in each call (8); STEP: only every so many-th fault (1); WORK: a folder to work in.
+ * "targets" if products go to several blocks, in several rounds, or what shared.def has. SEEDS: at most so many per fault (8; 0: no faults); CONTROL: seeds of the untouched kernels
+ * in each call (8); STEP: only every so many-th fault (1); WORD: only faults with this in their name; WORK: a folder to work in.
  *
  * Prints a Markdown table. Exit code 0: the untouched kernels have no finding on any seed, and every fault was found
  * and named as expected on at least one. A row of the tables is an edit of a kernel.cu's text (see faults.def,
@@ -129,8 +129,8 @@ static hpt_status try_controls(int *missed, const char *kernel, const char *targ
         int tried;
         status = try_fault(&o, &tried, "", target, work, &calls[k], seeds, true, error);
         if (status == HPT_OK)
-            printf("| nothing | %s | %s | none of %d | %s | |\n", calls[k].name, o.names.length ? "NO" : "yes", seeds,
-                   o.names.length ? o.names.data : "");
+            printf("| nothing | %s | %s | none of %d | %s | %.300s |\n", calls[k].name, o.names.length ? "NO" : "yes", seeds,
+                   o.names.length ? o.names.data : "", o.first);
         *missed += o.names.length > 0;
         hpt_text_clear(&o.names);
     }
@@ -168,10 +168,10 @@ done:;
 int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr,
-                "usage: planted \"sm_90a|sm_100a [delivering|shared ...]\" FOLDER [SEEDS [WORK [CONTROL [STEP]]]]\n");
+                "usage: planted \"sm_90a|sm_100a [delivering|targets|shared ...]\" FOLDER [SEEDS [WORK [CONTROL [STEP [WORD]]]]]\n");
         return 2;
     }
-    const char *kernel = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp";
+    const char *kernel = argv[1], *work = argc > 4 ? argv[4] : "planted.tmp", *word = argc > 7 ? argv[7] : "";
     int seeds = argc > 3 ? atoi(argv[3]) : 8, controls = argc > 5 ? atoi(argv[5]) : CONTROL_SEEDS,
         step = argc > 6 ? atoi(argv[6]) : 1;
     int missed = 0, rows = 0, named = 0, number = 0;
@@ -192,6 +192,7 @@ int main(int argc, char **argv) {
     }
     for (size_t k = 0; seeds > 0 && k < HPT_COUNT(faults); k++) {
         if (strcmp(faults[k].kernel, kernel) != 0 || number++ % (step > 0 ? step : 1) != 0) continue;
+        if (!strstr(faults[k].name, word)) continue;
         rows++;
         named += try_row(&faults[k], target, argv[2], work, seeds);
     }

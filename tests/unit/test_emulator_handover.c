@@ -131,6 +131,12 @@ static void test_handovers(void **unused) {
 #define LOOK "ld.global.u32 %r5, [%q5]; st.global.u32 [%q6], %r5; ret;\n"
 #define WAITS "griddepcontrol.wait;\n"
 #define LETS "griddepcontrol.launch_dependents;\n"
+/* thread 0 expects a bulk load, which it issues before or behind griddepcontrol.wait; everybody waits for it */
+#define EXPECTS                                                                                                        \
+    "@%p1 mbarrier.init.shared::cta.b64 [%r10], 1; fence.mbarrier_init.release.cluster; bar.sync 0; @%p1 "             \
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], 256;\n"
+#define COPIES "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%q2], 256, [%r10];\n"
+#define ARRIVES "W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r10], 0; @!%p4 bra W;\n"
 
 typedef struct chain {
     const char *name, *first, *middle, *last; /* middle NULL: none */
@@ -143,6 +149,10 @@ static const chain chains[] = {
     {"another warp waits, and a barrier lies between", FIRST, NULL, "@!%p1 bra IN; " WAITS "IN: bar.sync 0;\n" LOOK,
      -1},
     {"another warp waits", FIRST, NULL, "setp.gt.u32 %p3, %r1, 31; @%p3 bra IN; " WAITS "IN:\n" LOOK, HPT_EMU_RACE},
+    {"another warp waits and then loads what this one waits for", FIRST, NULL,
+     EXPECTS "@!%p1 bra W; " WAITS COPIES ARRIVES LOOK, -1},
+    {"another warp loads what this one waits for, and then waits", FIRST, NULL,
+     EXPECTS "@!%p1 bra W; " COPIES WAITS ARRIVES LOOK, HPT_EMU_RACE},
     {"the launch between waits first", FIRST, WAITS LETS "ret;\n", LOOK, -1},
     {"the launch between waits and ends", FIRST, WAITS "ret;\n", LOOK, -1},
     {"the launch between lets others start first", FIRST, LETS WAITS "ret;\n", LOOK, HPT_EMU_RACE},
