@@ -983,6 +983,15 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
     barrier_arrive(staged + 8);
 }
 
+// Where a consumer's part of a tile begins in a map, and where the matrix ends; added to what is there, or stored.
+struct Place { int x, y, z, end_x, end_y; bool add; };
+[[maybe_unused]] constexpr int ANYWHERE = 0x7fffffff; // in a memory of whole tiles
+__device__ __forceinline__ void send_box(const TensorMap *map, const Place &to, int x, int y, u32 box) {
+    if (to.x + x >= to.end_x || to.y + y >= to.end_y) return; // beyond the matrix
+    if (to.add) tma_add(map, to.x + x, to.y + y, to.z, box);
+    else tma_store(map, to.x + x, to.y + y, to.z, box);
+}
+
 // One k-block of an operand. What the CTAs of a cluster share, each brings its part of to all of them.
 __device__ __forceinline__ void load_a(u32 ring_a, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
     tma_load(ring_a + slot * A_BYTES, map, x, y, z, full + 8 * slot);
@@ -1103,27 +1112,33 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                         }
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
+                            const auto place_of = [&](const Target &target) -> Place {
+                                return {target.col * p.block_n + work.col + 0, target.row * p.block_m + work.row + consumer * 64, work.batch, p.n, p.m, target.add || work.cut};
+                            };
+                            // The first target is looked up before there is something to send to it, so that it goes out at once.
+                            const Place first = place_of(targets[fill.first_target]);
+                            const int target_count = fill.targets;
                             for (int round = 0; round < ROUNDS; round++) {
+                                // boxes go to the other consumer once this one has sent all it has to
+                                const bool ends = f + 1 == fill_count && round + 1 == ROUNDS;
+                                const u32 next = granted + 8 * BOXES * (ends ? consumer ^ 1 : consumer);
+                                const TensorMap *const map = &map_c;
+#pragma unroll
                                 for (int box = 0; box < BOXES; box++) {
+                                    const int x = (round * BOXES + box) * BOX_COLUMNS, y = 0;
                                     barrier_wait(staged + 8 * box, parity);
-                                    for (int t = 0; t < fill.targets; t++) {
-                                        const Target &target = targets[fill.first_target + t];
-                                        const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
-                                        const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
-                                        if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add || work.cut) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
-                                        else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
-                                    }
+                                    send_box(map, first, x, y, staging + box * BOX_BYTES);
+#pragma unroll 1
+                                    for (int t = 1; t < target_count; t++) send_box(map, place_of(targets[fill.first_target + t]), x, y, staging + box * BOX_BYTES);
                                     tma_commit();
+                                    if (box) { // each as soon as it has been read
+                                        tma_wait_read<1>();
+                                        barrier_arrive(next + 8 * (box - 1));
+                                    }
                                 }
                                 parity ^= 1;
-                                // boxes go to the other consumer once this one has sent all it has to
-                                const bool last = f + 1 == fill_count && round + 1 == ROUNDS;
-                                const u32 next = granted + 8 * BOXES * (last ? consumer ^ 1 : consumer);
-                                tma_wait_read<1>();
-                                barrier_arrive(next + 0);
                                 tma_wait_read<0>();
-                                barrier_arrive(next + 8);
+                                barrier_arrive(next + 8 * (BOXES - 1));
                             }
                         }
                         if (ordered && fill_count) {

@@ -316,7 +316,7 @@ __device__ __forceinline__ Deal deal_work(const Problem &p, bool may_cut) {
     if (may_cut && tail) {
         deal.abreast = min(min(GROUP, p.tiles_m), deal.clusters);
         int waves = p.tiles / deal.clusters; // of whole tiles
-        if (waves && tail * MOST_SHARERS < deal.clusters) waves--; // few tiles would have many sharers each, more have two
+        if (waves && tail * 2 < deal.clusters) waves--;            // few tiles would have three sharers and more each; so tiles have two
         while (waves * deal.clusters % deal.abreast) waves--;      // rows stay together
         deal.cut = p.tiles - waves * deal.clusters;
         end_to_end = (deal.cut + deal.abreast - 1) / deal.abreast;
@@ -361,7 +361,7 @@ __device__ __forceinline__ bool work_at(Work &work, const Problem &p, const Deal
 __device__ __forceinline__ int shared_tile(const Work &work) { return work.first_k == 0; }
 
 // ---- counters in global memory, zero before and after the kernel ------------------------------------------------------
-// Behind the struct: for each CTA's tile that is shared, how many have left their part of it.
+// Behind the struct: for each half of a CTA's tile that is shared, how many have left their part of it.
 struct alignas(64) Sync { u32 left, taken; };
 __device__ __forceinline__ u32 *arrivals(Sync *sync) { return (u32 *)(sync + 1); }
 
@@ -384,9 +384,14 @@ __device__ __forceinline__ void proxies_meet() { asm volatile("fence.proxy.async
 
 // ---- tiles that several CTAs multiply ---------------------------------------------------------------------------------
 // Each of them leaves its accumulators in memory, in L2, and the last to come adds up all of them in the order of k: results are
-// the same bit by bit whoever comes last. It goes on as if it had multiplied the whole tile.
+// the same bit by bit whoever comes last. It goes on as if it had multiplied the whole tile. The two consumers do this each for its
+// half, and one multiplies while the other waits for memory.
 constexpr int CONSUMER_THREADS = 256;
-__device__ __forceinline__ void consumers_meet() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+__device__ __forceinline__ void consumer_sync(int consumer) {
+    __syncwarp();
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + consumer) : "memory");
+}
+__device__ __forceinline__ int shared_half(const Work &work, int consumer) { return 2 * shared_tile(work) + consumer; }
 // One more has come: how many were there before. What each side wrote before is seen by the other side after.
 __device__ __forceinline__ u32 come(u32 *count) {
     u32 before;
@@ -397,27 +402,29 @@ __device__ __forceinline__ u32 come(u32 *count) {
 __device__ __forceinline__ float4 *part(float4 *parts, int cluster, int shared, int rank) {
     return parts + (i64)((2 * cluster + shared) * CLUSTER + rank) * (CONSUMER_THREADS * REGISTERS / 4) + (threadIdx.x - 128);
 }
-// True for the last to come, whose accumulators are then the tile's. `last_to_come`: [4 shared_tile], in shared memory. Everything that
+// True for the last to come, whose accumulators are then the tile's. `last_to_come`: [4 shared_half], in shared memory. Everything that
 // decides is read from shared memory, so that the compiler sees that all lanes do the same and keeps the product's loop in uniform registers.
-__device__ __forceinline__ bool put_together(float (&acc)[REGISTERS], float4 *parts, u32 *arrived, u32 *last_to_come, const Deal &deal, const Work &work, int rank) {
+__device__ __forceinline__ bool put_together(float (&acc)[REGISTERS], float4 *parts, u32 *arrived, u32 *last_to_come, const Deal &deal, const Work &work, int rank, int consumer) {
     const int shared = shared_tile(work), others = deal.last_sharer[shared] - deal.first_sharer[shared];
     // counted where the cluster is that begins the tile
-    u32 *const count = arrived + cluster_of(deal, deal.first_sharer[shared]) * CLUSTER + rank, *const is_last = last_to_come + 4 * shared;
+    u32 *const count = arrived + 2 * (cluster_of(deal, deal.first_sharer[shared]) * CLUSTER + rank) + consumer;
+    u32 *const is_last = last_to_come + 4 * shared_half(work, consumer);
+    const bool leads = (threadIdx.x & 127) == 0;
     // The sum may start with what is in registers: it is the first part, or there are but two.
     const bool starts = shared == 1 || others == 1;
-    if (threadIdx.x == 128) *is_last = starts && read_acquire(count) == (u32)others;
-    consumers_meet();
+    if (leads) *is_last = starts && read_acquire(count) == (u32)others;
+    consumer_sync(consumer);
     if (!*is_last) {
         float4 *const own = part(parts, deal.cluster, shared, rank);
 #pragma unroll
         for (int i = 0; i < REGISTERS / 4; i++)
             own[i * CONSUMER_THREADS] = make_float4(acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]);
-        consumers_meet();
-        if (threadIdx.x == 128) *is_last = come(count) == (u32)others;
-        consumers_meet();
+        consumer_sync(consumer);
+        if (leads) *is_last = come(count) == (u32)others;
+        consumer_sync(consumer);
         if (!*is_last) return false;
     }
-    if (threadIdx.x == 128) *count = 0; // as it was
+    if (leads) *count = 0; // as it was
     if (!starts) {
 #pragma unroll
         for (int i = 0; i < REGISTERS; i++) acc[i] = -0.0f; // changes nothing that is added to it
@@ -473,6 +480,15 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
     barrier_arrive(staged + 24);
 }
 
+// Where a consumer's part of a tile begins in a map, and where the matrix ends; added to what is there, or stored.
+struct Place { int x, y, z, end_x, end_y; bool add; };
+[[maybe_unused]] constexpr int ANYWHERE = 0x7fffffff; // in a memory of whole tiles
+__device__ __forceinline__ void send_box(const TensorMap *map, const Place &to, int x, int y, u32 box) {
+    if (to.x + x >= to.end_x || to.y + y >= to.end_y) return; // beyond the matrix
+    if (to.add) tma_add(map, to.x + x, to.y + y, to.z, box);
+    else tma_store(map, to.x + x, to.y + y, to.z, box);
+}
+
 // One k-block of an operand. What the CTAs of a cluster share, each brings its part of to all of them.
 __device__ __forceinline__ void load_a(u32 ring_a, int slot, const TensorMap *map, int x, int y, int z, u32 full, int rank) {
     tma_load(ring_a + slot * A_BYTES, map, x, y, z, full + 8 * slot);
@@ -492,8 +508,8 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
     const u32 staging = ring_b + STAGES * B_BYTES;
     const u32 full = staging + BOXES * BOX_BYTES, empty = full + 8 * STAGES; // barriers of the ring
     const u32 staged = empty + 8 * STAGES, granted = staged + 8 * BOXES;     // of the boxes; grants to consumer 0, then to 1
-    const u32 decided = granted + 16 * BOXES; // for each of two shared tiles: whether this CTA is the last to come
-    __shared__ alignas(16) u32 last_to_come[8]; // [4 shared_tile]; 16 bytes each, as race checkers see them
+    const u32 decided = granted + 16 * BOXES; // for each half of two shared tiles: whether this CTA is the last to come
+    __shared__ alignas(16) u32 last_to_come[16]; // [4 shared_half]; 16 bytes each, as race checkers see them
     const int role = __shfl_sync(~0u, threadIdx.x >> 7, 0), thread = threadIdx.x & 127;
     const int rank = (int)cluster_rank();
     __shared__ Deal deal; // in shared memory, to keep registers free
@@ -507,8 +523,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             barrier_init(granted + 8 * i, 1);
             barrier_init(granted + 8 * (BOXES + i), 1);
         }
-        barrier_init(decided, 1);
-        barrier_init(decided + 8, 1);
+        for (int i = 0; i < 4; i++) barrier_init(decided + 8 * i, 1);
         barrier_init_publish();
     } else if (threadIdx.x == 32) {
         tma_prefetch(&map_a);
@@ -567,43 +582,48 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
             for (int item = 0;; item++) {
                 Work work;
                 if (!work_at(work, p, deal, item, rank)) break;
-                if (work.cut) {
-                    barrier_wait(decided + 8 * shared_tile(work), 0);
-                    if (!last_to_come[4 * shared_tile(work)]) work.last_step = work.first_step; // nothing to send
-                }
                 for (int s = work.first_step; s < work.last_step; s++) {
                     const int fill_count = steps[s].fills;
                     // A store must be complete, not only read, before something is added to the same block: whatever
                     // earlier steps sent is, after this. It was a product ago, so there is nothing to wait for.
                     if (fill_count) tma_wait_written();
                     for (int consumer = 0; consumer < 2; consumer++) {
+                        if (work.cut) {
+                            barrier_wait(decided + 8 * shared_half(work, consumer), 0);
+                            if (!last_to_come[4 * shared_half(work, consumer)]) { // it has nothing to send
+                                for (int box = 0; box < BOXES; box++) barrier_arrive(granted + 8 * (BOXES * (consumer ^ 1) + box));
+                                continue;
+                            }
+                        }
                         for (int f = 0; f < fill_count; f++) {
                             const Fill &fill = fills[steps[s].first_fill + f];
+                            const auto place_of = [&](const Target &target) -> Place {
+                                return {target.col * p.block_n + work.col + 0, target.row * p.block_m + work.row + consumer * 64, work.batch, p.n, p.m, target.add};
+                            };
+                            // The first target is looked up before there is something to send to it, so that it goes out at once.
+                            const Place first = place_of(targets[fill.first_target]);
+                            const int target_count = fill.targets;
                             for (int round = 0; round < ROUNDS; round++) {
+                                // boxes go to the other consumer once this one has sent all it has to
+                                const bool ends = f + 1 == fill_count && round + 1 == ROUNDS;
+                                const u32 next = granted + 8 * BOXES * (ends ? consumer ^ 1 : consumer);
+                                const TensorMap *const map = &map_c;
+#pragma unroll
                                 for (int box = 0; box < BOXES; box++) {
+                                    const int x = (round * BOXES + box) * BOX_COLUMNS, y = 0;
                                     barrier_wait(staged + 8 * box, parity);
-                                    for (int t = 0; t < fill.targets; t++) {
-                                        const Target &target = targets[fill.first_target + t];
-                                        const int x = target.col * p.block_n + work.col + (round * BOXES + box) * BOX_COLUMNS;
-                                        const int y = target.row * p.block_m + work.row + consumer * 64, z = work.batch;
-                                        if (x >= p.n || y >= p.m) continue; // beyond the matrix
-                                        if (target.add) tma_add(&map_c, x, y, z, staging + box * BOX_BYTES);
-                                        else tma_store(&map_c, x, y, z, staging + box * BOX_BYTES);
-                                    }
+                                    send_box(map, first, x, y, staging + box * BOX_BYTES);
+#pragma unroll 1
+                                    for (int t = 1; t < target_count; t++) send_box(map, place_of(targets[fill.first_target + t]), x, y, staging + box * BOX_BYTES);
                                     tma_commit();
+                                    if (box) { // each as soon as it has been read
+                                        tma_wait_read<1>();
+                                        barrier_arrive(next + 8 * (box - 1));
+                                    }
                                 }
                                 parity ^= 1;
-                                // boxes go to the other consumer once this one has sent all it has to
-                                const bool last = f + 1 == fill_count && round + 1 == ROUNDS;
-                                const u32 next = granted + 8 * BOXES * (last ? consumer ^ 1 : consumer);
-                                tma_wait_read<3>();
-                                barrier_arrive(next + 0);
-                                tma_wait_read<2>();
-                                barrier_arrive(next + 8);
-                                tma_wait_read<1>();
-                                barrier_arrive(next + 16);
                                 tma_wait_read<0>();
-                                barrier_arrive(next + 24);
+                                barrier_arrive(next + 8 * (BOXES - 1));
                             }
                         }
                     }
@@ -646,9 +666,12 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 if (!fill_count) continue;
                 wgmma_finish(acc);
                 if (work.cut) {
-                    const bool sends = put_together(acc, parts, arrivals(sync), last_to_come, deal, work, rank);
-                    if (threadIdx.x == 128) barrier_arrive(decided + 8 * shared_tile(work));
-                    if (!sends) continue;
+                    const bool sends = put_together(acc, parts, arrivals(sync), last_to_come, deal, work, rank, consumer);
+                    if (thread == 0) barrier_arrive(decided + 8 * shared_half(work, consumer));
+                    if (!sends) {
+                        grant_parity ^= 1; // its boxes go on to the other consumer
+                        continue;
+                    }
                 }
                 for (int f = 0; f < fill_count; f++) {
                     const u32 flip = fills[steps[s].first_fill + f].flip;
