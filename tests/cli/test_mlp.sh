@@ -37,6 +37,11 @@ run 8e-3 trivial -m 100 --hidden 136 --intermediate 130 --plan turned=128,$plan=
 run 5e-4 trivial -m 129 --hidden 136 --intermediate 130 --plan turned=192,$plan=4 --out-type f32 --with sums=f32
 run 8e-4 trivial -m 300 --hidden 72 --intermediate 136 --plan turned=256,tile_n=128,cluster=2,stages=4 --with activation=silu,bias=yes
 run 8e-4 trivial -m 17 --hidden 2052 --intermediate 1100 --plan turned=32,$plan=9 --set cut=1 --repeat 2 --residual
+# X normalised by the product by gate and up, and by a kernel of its own, where a row is too long, or is cut, or is told so
+run 8e-4 trivial -m 65 --hidden 5120 --intermediate 72 --with rounding=twice --residual
+run 8e-4 trivial -m 2 --hidden 10248 --intermediate 72 --residual
+run 8e-4 trivial -m 33 --hidden 520 --intermediate 130 --set fuse_norm=0 --residual
+run 8e-4 trivial -m 1100 --hidden 72 --intermediate 72 --set fuse_norm=2
 run 2e-3 seven-write -m 65 --hidden 300 --intermediate 330 --plan turned=32,tile_n=128,cluster=2,stages=6
 message=$("$HEPTANE" emit trivial --op mlp --plan turned=64 -o /dev/null/x 2>&1) && fail "turned roles with tile_n=256 were taken"
 [[ $message == *"turned=64 needs tile_n=128"* ]] || fail "$message"

@@ -114,12 +114,17 @@ del mlp, linear, scaled
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
 chosen = layers.MLP(context, memory, hidden, inner, **names)
-assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 2048, layers.MOST_ROWS], chosen.choices
-assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
-assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 9]
+assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 2048, layers.MOST_ROWS], chosen.choices
+assert len(chosen.prepared) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
+assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 10]
 spared = layers.MLP(context, memory, hidden, inner, threshold=385, **names)  # leaves out one order of columns
 assert [choice.rows for choice in spared.choices[-2:]] == [384, layers.MOST_ROWS] and len(spared.prepared) == 2
 del spared
+# where sizes need no padding, all plans of the trivial scheme share their weights
+even = {name: put(context, matrix(*shape)) for name, shape in {"gate": (128, 256), "up": (128, 256), "down": (256, 128), "norm": (1, 256)}.items()}
+shared = layers.MLP(context, memory, 256, 128, **even)
+assert len(shared.prepared) == 2 and len({shared.layouts[i] for i, choice in enumerate(shared.choices) if choice.scheme == "trivial"}) == 1
+del shared
 with open(os.path.join(os.environ["XDG_CACHE_HOME"], "heptane", "tuned.json"), "w") as file:
     key = "%s; sm_90a; driver 0; mlp; f16 f16 f16 f16 swiglu; 24x%dx%d" % (context.device, inner, hidden)
     json.dump({"format": "heptane-tuned/1", "choices": {key: {
