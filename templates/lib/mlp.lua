@@ -102,7 +102,7 @@ function M.rmsnorm(b, role)
   M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
   if b.fused.normalises then
-    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, for few tokens, 2 wherever rows are aligned", 0, 1)
+    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, for few tokens, 2 wherever it can", 0, 1)
     M.let(b, "normalises", string.format("fuse_norm && norm_aligned && hidden %% 8 == 0 && block_h <= %d && (fuse_norm > 1 || m <= %d)", b.fused.variant.longest_row, MOST_FUSED))
   end
   O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = b.fused.normalises and "!normalises" or 1, bind = {
@@ -169,7 +169,8 @@ function M.gate_up(b, x_role, act_role)
   overflow(b)
   local bind = {
     ax = "x_forms", by = "gate_up_forms", sums = sums and "sums", sync = "sync_gate_up", act = "act_forms", overflow = "overflow", scale = "act_scale",
-    m = "m", n = string.format("%d * inner", gated and 2 or 1), k = "hidden", batch = 1, block_m = "block_m", block_n = "block_n",
+    -- n counts whole columns of the product, of which the last tiles may be padding
+    m = "m", n = "block_n * " .. plan.scheme.p, k = "hidden", batch = 1, block_m = "block_m", block_n = "block_n",
     block_k = "block_h", forms_x = slots, forms_y = #plan.y.slots, batch_x = 1, batch_y = 1, cut = "cut", inner = "inner", block_i = "block_i",
   }
   if b.settings.bias == "yes" then
@@ -183,8 +184,6 @@ function M.gate_up(b, x_role, act_role)
     for _, name in ipairs({"normalises", "x", "residual", "norm", "sum", "ldx", "ldr", "lds", "eps", "norm_offset", "x_scale", "hidden"}) do bind[name] = name end
     bind.with_residual = "has_residual"
   end
-  -- the rule about n counts whole columns of the product, of which the last tiles may be padding
-  bind.n = "block_n * " .. plan.scheme.p
   O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
 end
 

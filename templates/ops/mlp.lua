@@ -1,4 +1,4 @@
--- mlp: C = down(activation(X' gate, X' up)), X' = rmsnorm(X [+ residual]); three kernels that overlap at their seams.
+-- mlp: C = down(activation(X' gate, X' up)), X' = rmsnorm(X [+ residual]); three kernels, or two (`fuse_norm`), that overlap at their seams.
 -- prepare: forms of gate, up and down, as models store them. run: the rest.
 local P = use("lib/mlp")
 

@@ -365,17 +365,10 @@ __device__ __forceinline__ int shared_tile(const Work &work) { return work.first
 struct alignas(64) Sync { u32 left, taken; };
 __device__ __forceinline__ u32 *arrivals(Sync *sync) { return (u32 *)(sync + 1); }
 
-__device__ __forceinline__ u32 count_up(u32 *counter) { return atomicAdd(counter, 1u); }
 __device__ __forceinline__ u32 read_acquire(const u32 *counter) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
     return value;
-}
-__device__ __forceinline__ void add_release(u32 *counter, u32 value) {
-    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
-}
-__device__ __forceinline__ void await_value(const u32 *counter, u32 value) {
-    while (read_acquire(counter) != value);
 }
 // Orders what other threads' bulk copies or ordinary writes did before against bulk copies of this thread after it, once
 // the two have met at a counter; on either side of it.

@@ -1,5 +1,5 @@
 -- The product by gate and up, the activation, and the forms of the activations for the next product, in one kernel: the gemm
--- kernel with another sink. See README.md of this folder.
+-- kernel with something else at its ends. See README.md of this folder.
 local K, P, activations = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gate_up_swiglu_forms/activations")
 
 local GROUP = 8 -- columns of the product that stay together in the tensor core's results
@@ -79,7 +79,7 @@ local LONGEST_ROW = 128 * 8 * ROW_PLACES
 -- Consumers normalise rows of X before their first product, where the parameter `normalises` says so.
 local function normalising(context)
   local plan, type = context.plan, context.plan.x.type
-  local prologue = {
+  return {
     work = "Before their first product they normalise rows of X, if `normalises`.",
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
     values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES},
@@ -94,10 +94,9 @@ local function normalising(context)
     require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
                 message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW}},
   }
-  return prologue
 end
 
--- Where a tile is one product, the consumers make activations of their accumulators. context.normalises: of X that they may normalise.
+-- Where a tile is one product, the consumers make activations of their accumulators. context.normalises: they can normalise X too.
 local function in_registers(context, gemm)
   local row = activations[context.settings.activation]
   local epilogue = common(context, row, row.gated and 2 or 1)

@@ -43,12 +43,12 @@ end
 -- shape of X's forms if idle warps can make them).
 -- context.forms_given: all forms are in memory, nothing is read in place. context.sink: sums do not go to a matrix C but to a
 -- small memory of each CTA, and idle warps make something of each finished tile: see kernels/gate_up_swiglu_forms.
--- context.prologue: consumers make X in the buffer "ax" before their first product, if the argument prologue.wanted says so.
--- context.epilogue: consumers make something of a tile's accumulators before they send it (one product only), `fold` columns
--- become one; the result is an operand's block of another product, in the buffer epilogue.out, which is written with its padding.
 -- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
 -- something of the sums' type, as_sums. It also does what else comes to C, see addends.cuh.tmpl. The plan is then one that
 -- deliver.lua made.
+-- context.prologue: consumers make X in the buffer "ax" before their first product, if the argument prologue.wanted says so.
+-- context.epilogue: consumers make something of a tile's accumulators before they send it (one product only), `fold` columns
+-- become one; the result is an operand's block of another product, in the buffer epilogue.out, which is written with its padding.
 function M.make(context, template, g)
   local plan, sink, deliver, epilogue = context.plan, context.sink, context.deliver or false, context.epilogue or false
   local prologue = context.prologue or false
