@@ -117,8 +117,8 @@ chosen = layers.MLP(context, memory, hidden, inner, **names)
 assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 2048, layers.MOST_ROWS], chosen.choices
 assert len(chosen.prepared) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
 assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 10]
-spared = layers.MLP(context, memory, hidden, inner, threshold=385, **names)  # leaves out one order of columns
-assert [choice.rows for choice in spared.choices[-2:]] == [384, layers.MOST_ROWS] and len(spared.prepared) == 2
+spared = layers.MLP(context, memory, hidden, inner, threshold=385, **names)
+assert [choice.rows for choice in spared.choices[-2:]] == [384, layers.MOST_ROWS] and len(spared.prepared) == 3
 del spared
 # where sizes need no padding, all plans of the trivial scheme share their weights
 even = {name: put(context, matrix(*shape)) for name, shape in {"gate": (128, 256), "up": (128, 256), "down": (256, 128), "norm": (1, 256)}.items()}

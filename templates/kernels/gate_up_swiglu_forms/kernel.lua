@@ -83,7 +83,7 @@ local function normalising(context)
     work = "Before their first product they normalise rows of X, if `normalises`.",
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
     values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES},
-    arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
+    arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}, overflow",
     parameters = "int normalises, const u16 *x, const u16 *residual, const u16 *norm, u16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, float norm_offset, float x_scale, int hidden, int with_residual",
     args = {K.i32("normalises"), K.pointer("x"), K.pointer("residual"), K.pointer("norm"), K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"),
             K.f32("eps"), K.f32("norm_offset"), K.f32("x_scale"), K.i32("hidden"), K.i32("with_residual")},
