@@ -660,6 +660,10 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                 wgmma_finish(acc);
                 if (work.cut) {
                     const bool sends = put_together(acc, parts, arrivals(sync), last_to_come, deal, work, rank, consumer);
+                    if (!sends && shared_tile(work) == 0) { // its turn must have come before it is passed on, or a tile that follows would take this turn for its own
+                        barrier_wait(grant + 8 * (BOXES - 1), grant_parity);
+                        consumer_sync(consumer);
+                    }
                     if (thread == 0) barrier_arrive(decided + 8 * shared_half(work, consumer));
                     if (!sends) {
                         grant_parity ^= 1; // its boxes go on to the other consumer
