@@ -52,7 +52,8 @@ local function boxes(t, element, fold)
   return {box_rows = rows, box_bytes = line * rows, box_line = line, box_columns = line // element, slots = slots, rounds = count // slots}
 end
 
--- Whether a shared tile is put together from parts, which are whole accumulators: there must be but one sum to put together.
+-- Whether a shared tile is put together from parts, which are whole accumulators: there must be but one sum to put together. Otherwise
+-- there may be a cut wave (deal.cuh.tmpl).
 local function exchanges(context) return #context.plan.steps == 1 end
 
 -- Everything the template needs to know about sizes, from the plan's parameters.
@@ -71,6 +72,7 @@ local function geometry(context)
   }
   g.weights_first = context.forms_given or false
   g.exchanges = exchanges(context)
+  g.cut_wave = not g.exchanges
   g.fold = context.epilogue and context.epilogue.fold or 1
   for name, value in pairs(boxes(t, element, g.fold)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
