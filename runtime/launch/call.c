@@ -191,11 +191,17 @@ done:
     return status;
 }
 
+static hpt_status require_kernels(const hpt_op *op, hpt_error *error) {
+    if (op->built) return HPT_OK;
+    return hpt_error_set(error, HPT_USAGE, op->record->op, "The operation was read without compiling its kernels (hpt_op_read).");
+}
+
 hpt_status hpt_call_bind(hpt_call *call, hpt_error *error) {
     hpt_status status = HPT_OK;
     const hpt_operation *o = call->op->record;
     hpt_text violations = {0};
     unbind(call);
+    HPT_TRY(require_kernels(call->op, error));
     HPT_TRY(evaluate(call, false, error));
     HPT_TRY(check_buffers(call, error));
     HPT_TRY(hpt_requirements_check(&violations, o->require, o->require_count, &o->names, &call->env, error));
@@ -241,7 +247,8 @@ int hpt_call_launches(const hpt_call *call) {
 
 hpt_status hpt_call_stamp(hpt_call *call, char out[65], hpt_error *error) {
     const hpt_operation *o = call->op->record;
-    hpt_status status = eval_params(call, error);
+    hpt_status status = require_kernels(call->op, error);
+    if (status == HPT_OK) status = eval_params(call, error);
     if (status != HPT_OK) return status;
     hpt_text text = {0};
     hpt_text_printf(&text, "heptane-prepared/1 %s %s %s %s %s %s\n", o->op, o->scheme_hash, o->type_x, o->type_y,

@@ -38,6 +38,7 @@ struct hpt_op {
     hpt_context *context;
     hpt_operation *record;
     hpt_kernel *kernel; /* one per step */
+    bool built;         /* the kernels are compiled and loaded */
 };
 
 typedef struct hpt_record { /* one launch of a bound call */

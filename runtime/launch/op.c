@@ -82,7 +82,7 @@ done:
     return status;
 }
 
-hpt_status hpt_op_open(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error) {
+hpt_status hpt_op_read(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_op *op = calloc(1, sizeof *op);
     *out = NULL;
@@ -96,11 +96,23 @@ hpt_status hpt_op_open(hpt_op **out, hpt_context *context, const char *folder, h
                     context->info.name);
     }
     HPT_FAIL_NO_MEMORY(op->kernel = calloc(op->record->step_count + 1, sizeof *op->kernel));
-    HPT_TRY(build_all(op, error));
     *out = op;
     op = NULL;
 done:
     hpt_op_close(op);
+    return status;
+}
+
+hpt_status hpt_op_open(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error) {
+    hpt_status status = hpt_op_read(out, context, folder, error);
+    if (status != HPT_OK) return status;
+    status = build_all(*out, error);
+    if (status == HPT_OK) {
+        (*out)->built = true;
+        return HPT_OK;
+    }
+    hpt_op_close(*out);
+    *out = NULL;
     return status;
 }
 
@@ -119,7 +131,7 @@ void hpt_op_describe(const hpt_op *op, hpt_op_info *out) {
                          r->type_y, r->type_c, r->type_forms, r->n,           r->m,
                          r->p,      r->rank,   r->writes,     r->bound,       (int)r->step_count,
                          -1,        0};
-    for (size_t i = 0; i < r->step_count; i++) {
+    for (size_t i = 0; op->built && i < r->step_count; i++) {
         if (op->kernel[i].registers > out->registers) out->registers = op->kernel[i].registers;
         if (op->kernel[i].spill_bytes > out->spill_bytes) out->spill_bytes = op->kernel[i].spill_bytes;
     }

@@ -115,7 +115,7 @@ del mlp, linear, scaled
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
 chosen = layers.MLP(context, memory, hidden, inner, **names)
 assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 2048, layers.MOST_ROWS], chosen.choices
-assert len(chosen.prepared) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
+assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
 assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 10]
 spared = layers.MLP(context, memory, hidden, inner, threshold=385, **names)
 assert [choice.rows for choice in spared.choices[-2:]] == [384, layers.MOST_ROWS] and len(spared.prepared) == 3

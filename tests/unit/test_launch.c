@@ -287,6 +287,42 @@ static void test_refusals(void **state) {
     assert_int_equal(hpt_op_open(&op, &context, "/nonexistent", &error), HPT_IO);
 }
 
+/* An op that was only read says the same sizes as one with kernels, and compiles nothing. */
+static void test_read(void **state) {
+    (void)state;
+    reset();
+    hpt_op *read, *opened;
+    hpt_op_info info;
+    hpt_error error = {0};
+    char stamp[65];
+    assert_int_equal(hpt_op_read(&read, &context, folder, &error), HPT_OK);
+    hpt_op_describe(read, &info);
+    assert_int_equal(info.registers, -1);
+    hpt_call *call = make_call(read, 10);
+    assert_int_equal(hpt_call_set_param(call, "n", 14, NULL), HPT_OK);
+    assert_int_equal(hpt_call_bind(call, &error), HPT_USAGE);
+    assert_non_null(strstr(error.message, "without compiling"));
+    assert_int_equal(hpt_call_stamp(call, stamp, &error), HPT_USAGE);
+    assert_int_equal(seen.loads, 0);
+    assert_int_equal(hpt_op_open(&opened, &context, folder, &error), HPT_OK);
+    hpt_call *other = make_call(opened, 10);
+    assert_int_equal(hpt_call_set_param(other, "n", 14, NULL), HPT_OK);
+    const char *name;
+    for (size_t i = 0; (name = hpt_op_buffer(opened, i, NULL, NULL)); i++) {
+        size_t bytes, wanted;
+        assert_string_equal(hpt_op_buffer(read, i, NULL, NULL), name);
+        assert_int_equal(hpt_call_bytes(call, name, &bytes, NULL, &error), HPT_OK);
+        assert_int_equal(hpt_call_bytes(other, name, &wanted, NULL, &error), HPT_OK);
+        assert_int_equal(bytes, wanted);
+    }
+    hpt_call_destroy(call);
+    hpt_call_destroy(other);
+    hpt_op_close(read);
+    hpt_op_close(opened);
+    assert_int_equal(seen.unloads, 1);
+    assert_int_equal(hpt_op_read(&read, &context, "/nonexistent", &error), HPT_IO);
+}
+
 static void test_targets(void **state) {
     (void)state;
     assert_true(hpt_target_fits("sm_90a", "sm_90a"));
@@ -340,7 +376,7 @@ static void test_damaged(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_call), cmocka_unit_test(test_refusals),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_call), cmocka_unit_test(test_refusals), cmocka_unit_test(test_read),
                                        cmocka_unit_test(test_targets), cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -69,6 +69,9 @@ hpt_status hpt_device_synchronize(hpt_context *context, void *stream, hpt_error 
 /* ---- an operation ------------------------------------------------------------------------------------------------ */
 /* Reads FOLDER/op.json and its packages, compiles what the folder or the cache does not hold, and loads it. */
 hpt_status hpt_op_open(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error);
+/* The same without compiling and loading: what the op has, and how many bytes its buffers need, can be asked for.
+ * HPT_USAGE where kernels are needed: to bind a call or stamp it. */
+hpt_status hpt_op_read(hpt_op **out, hpt_context *context, const char *folder, hpt_error *error);
 void hpt_op_close(hpt_op *op); /* NULL is fine; destroy plans first */
 
 typedef struct hpt_op_info {

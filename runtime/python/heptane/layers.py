@@ -78,21 +78,23 @@ class _Layer:
             self.ops[folder] = runtime.Op(self.context, folder)
         return self.ops[folder]
 
-    def _call(self, number, m, params=None):
+    def _call(self, number, m, params=None, op=None):
         """A call with all that does not depend on addresses. Parameters that a Choice names do not override the caller's."""
         settings = dict(pair.split("=") for pair in self.choices[number].settings.split(",") if pair)
         wanted = {**{name: int(value) for name, value in settings.items()}, **(params or {})}
-        return self._op(number).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
+        return (op or self._op(number)).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
 
     def _prepare(self, weights, stream):
         self.layouts = []
         for number, folder in enumerate(self.folders):
-            call, op = self._call(number, 1), self._op(number)
+            op = runtime.Op(self.context, folder, kernels=False)
+            call = self._call(number, 1, op=op)
             sizes = {buffer: call.bytes(buffer) for buffer, role in op.buffers.items() if role == "prepared"}
             layout = _layout(folder, sizes)
             self.layouts.append(layout)
             if layout in self.prepared:
                 continue
+            call, op = self._call(number, 1), self._op(number)
             self.prepared[layout] = {buffer: self.memory.alloc(size, zero) if size else 0 for buffer, (size, zero) in sizes.items()}
             self._fill(call, number, {**self.constants, **weights}, stream)
             for buffer, role in op.buffers.items():  # nothing is run: these are only named

@@ -44,6 +44,7 @@ _SIGNATURES = {  # name: arguments before the error, which all of these take las
     "hpt_device_synchronize": [_P, _P],
     "hpt_choose": [ctypes.POINTER(_Choice), _P, _S, _S, _I64, _I64, _I64],
     "hpt_op_open": [ctypes.POINTER(_P), _P, _S],
+    "hpt_op_read": [ctypes.POINTER(_P), _P, _S],
     "hpt_call_create": [ctypes.POINTER(_P), _P],
     "hpt_call_set_param": [_P, _S, _I64],
     "hpt_call_set_scalar": [_P, _S, ctypes.c_double],
@@ -156,11 +157,11 @@ Choice = collections.namedtuple("Choice", "scheme plan settings unchained tuned 
 
 
 class Op:
-    """An operation folder that `heptane emit` wrote, compiled and loaded."""
+    """An operation folder that `heptane emit` wrote, compiled and loaded; or, without `kernels`, to ask it for sizes only."""
 
-    def __init__(self, context, folder):
+    def __init__(self, context, folder, kernels=True):
         self.context, self._handle = context, _P()
-        _check("hpt_op_open", ctypes.byref(self._handle), context._handle, _bytes(folder))
+        _check("hpt_op_open" if kernels else "hpt_op_read", ctypes.byref(self._handle), context._handle, _bytes(folder))
         self.buffers = {}  # name: role
         role, kind = _S(), _S()
         while True:
