@@ -54,6 +54,16 @@ function M.writes(plan, step, longest)
   return table.concat(words, ", ")
 end
 
+-- The weight of a fill: its name and type in C. Where all weights are 1 or -1 it is the sign bits to invert, of both halves of a word.
+function M.weight(plan)
+  if plan.unit_weights then return "flip", "u32" end
+  return "weight", "float"
+end
+-- The weight times a float.
+function M.weighed(plan, value)
+  return plan.unit_weights and "__uint_as_float(__float_as_uint(" .. value .. ") ^ (flip & 0x80000000))" or "weight * " .. value
+end
+
 -- A double as a C float literal that reads back as the nearest f32.
 function M.float(value)
   local text = string.format("%.9g", value)

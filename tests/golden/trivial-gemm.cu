@@ -473,7 +473,7 @@ template <int ROUND> __device__ __forceinline__ void stage_round(const float (&a
     barrier_arrive(staged + 24);
 }
 
-// Where a consumer's part of a tile begins in a map, and where the matrix ends; added to what is there, or stored.
+// Where a part of a tile begins in a map, and where the matrix ends; added to what is there, or stored.
 struct Place { int x, y, z, end_x, end_y; bool add; };
 [[maybe_unused]] constexpr int ANYWHERE = 0x7fffffff; // in a memory of whole tiles
 __device__ __forceinline__ void send_box(const TensorMap *map, const Place &to, int x, int y, u32 box) {
