@@ -203,10 +203,7 @@ static bool land_load(hpt_emu_async *op) {
     }
     op->cluster->counters.bulk_loads++;
     op->cluster->counters.bulk_load_bytes += bytes;
-    /* it was issued behind griddepcontrol.wait: whoever waits for it comes behind that too */
-    hpt_emu_mbarrier *b = hpt_emu_mbarrier_find(copy->signal, copy->mbarrier);
-    if (b && copy->grid_waited) b->arrived[hpt_emu_component_grid(op->cluster)] = 1;
-    hpt_emu_mbarrier_complete_tx(copy->signal, copy->mbarrier, bytes, &who);
+    hpt_emu_mbarrier_complete_tx(copy->signal, copy->mbarrier, bytes, copy->grid_waited, &who);
     return true;
 }
 

@@ -372,7 +372,9 @@ void hpt_emu_handover_read(hpt_emu_warp *w, uint64_t address, bool acquires);
 /* ---- mbarrier.c ---- */
 hpt_emu_mbarrier *hpt_emu_mbarrier_find(hpt_emu_cta *cta, uint32_t offset); /* NULL if none is valid there */
 /* completes transaction bytes; `who` names the operation in findings */
-void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t bytes, const hpt_emu_who *who);
+/* `grid_waited`: what brings them was issued behind griddepcontrol.wait; whoever waits for it comes behind that too. */
+void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t bytes, bool grid_waited,
+                                  const hpt_emu_who *who);
 /* one arrival without a thread of the CTA (commits of asynchronous work); `clock` may be NULL */
 void hpt_emu_mbarrier_arrive(hpt_emu_cta *cta, uint32_t offset, uint32_t count, const hpt_emu_time *clock,
                              const hpt_emu_who *who);

@@ -55,13 +55,15 @@ static void add_tx(hpt_emu_mbarrier *b, uint32_t offset, int64_t bytes, const hp
                        (long long)b->tx, MAX_COUNT);
 }
 
-void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t bytes, const hpt_emu_who *who) {
+void hpt_emu_mbarrier_complete_tx(hpt_emu_cta *cta, uint32_t offset, uint64_t bytes, bool grid_waited,
+                                  const hpt_emu_who *who) {
     hpt_emu_mbarrier *b = hpt_emu_mbarrier_find(cta, offset);
     if (!b) {
         hpt_emu_report(who->warp, who->instruction, who->lane, HPT_EMU_PHASE,
                        "%s completes bytes on 0x%x, where no mbarrier is (any more).", who->what, offset);
         return;
     }
+    if (grid_waited) b->arrived[hpt_emu_component_grid(cta->cluster)] = 1;
     add_tx(b, offset, -(int64_t)bytes, who);
     if (b->pending == 0 && b->tx < 0)
         hpt_emu_report(who->warp, who->instruction, who->lane, HPT_EMU_PHASE,
@@ -219,7 +221,7 @@ static hpt_emu_step run_transactions(hpt_emu_warp *w, const hpt_emu_instruction 
         if (b && expects)
             add_tx(b, offset, bytes, &who);
         else if (b)
-            hpt_emu_mbarrier_complete_tx(cta, offset, bytes, &who);
+            hpt_emu_mbarrier_complete_tx(cta, offset, bytes, false, &who);
         w->progress++;
     }
     return HPT_EMU_NEXT;

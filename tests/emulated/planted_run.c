@@ -38,6 +38,12 @@ typedef struct bound {
     hpt_mlp_device device;
     hpt_mlp_problem mlp_problem;
     uint32_t overflow; /* what the last run said */
+    /* of whichever it is */
+    hpt_context *context;
+    hpt_op *op;
+    hpt_call *bound_call;
+    const uint64_t *buffer;
+    hpt_device_ptr c;
     size_t bytes_c;
 } bound;
 
@@ -48,7 +54,8 @@ static hpt_status bind_gemm(bound *b, hpt_context *context, hpt_op *op, const ca
     HPT_TRY(hpt_data_describe(&b->data, op, error));
     HPT_TRY(hpt_data_make(&b->data, error));
     HPT_TRY(hpt_problem_create(&b->problem, context, op, &b->data, 0, 0, 0, error));
-    b->bytes_c = b->problem.bytes_c;
+    b->bound_call = b->problem.call, b->buffer = b->problem.buffer;
+    b->c = b->problem.c, b->bytes_c = b->problem.bytes_c;
 done:
     return status;
 }
@@ -60,7 +67,8 @@ static hpt_status bind_mlp(bound *b, hpt_context *context, hpt_op *op, const cal
     HPT_TRY(hpt_mlp_data_make(&b->mlp_data, error));
     HPT_TRY(hpt_mlp_upload(&b->device, context, &b->mlp_data, b->mlp_data.type, error));
     HPT_TRY(hpt_mlp_problem_create(&b->mlp_problem, op, &b->mlp_data, &b->device, error));
-    b->bytes_c = b->mlp_problem.bytes_c;
+    b->bound_call = b->mlp_problem.call, b->buffer = b->mlp_problem.buffer;
+    b->c = b->mlp_problem.c, b->bytes_c = b->mlp_problem.bytes_c;
 done:
     return status;
 }
@@ -73,36 +81,30 @@ static hpt_status run_once(bound *b, void *host, hpt_error *error) {
 /* Twice, one behind the other as calls of an application are: kernels of the second may start before the first has ended. */
 static hpt_status run_twice(bound *b, void *host, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_context *context = b->mlp ? b->mlp_problem.context : b->problem.context;
-    hpt_call *bound_call = b->mlp ? b->mlp_problem.call : b->problem.call;
-    const hpt_device_ptr c = b->mlp ? b->mlp_problem.c : b->problem.c;
-    HPT_TRY(hpt_device_fill(context, c, 0xff, b->bytes_c, NULL, error));
-    HPT_TRY(hpt_call_run(bound_call, NULL, error));
-    HPT_TRY(hpt_call_run(bound_call, NULL, error));
-    HPT_TRY(hpt_device_synchronize(context, NULL, error));
-    HPT_TRY(hpt_device_download(context, host, c, b->bytes_c, error));
-    if (!b->mlp) goto done;
-    HPT_TRY(hpt_device_download(context, &b->overflow, b->mlp_problem.overflow, sizeof b->overflow, error));
+    HPT_TRY(hpt_device_fill(b->context, b->c, 0xff, b->bytes_c, NULL, error));
+    HPT_TRY(hpt_call_run(b->bound_call, NULL, error));
+    HPT_TRY(hpt_call_run(b->bound_call, NULL, error));
+    HPT_TRY(hpt_device_synchronize(b->context, NULL, error));
+    HPT_TRY(hpt_device_download(b->context, host, b->c, b->bytes_c, error));
+    if (b->mlp)
+        HPT_TRY(hpt_device_download(b->context, &b->overflow, b->mlp_problem.overflow, sizeof b->overflow, error));
 done:
     return status;
 }
 
 /* Counters must be zero between launches. */
-static hpt_status check_counters(outcome *o, const char *expected, const bound *b, hpt_op *op, hpt_error *error) {
+static hpt_status check_counters(outcome *o, const char *expected, const bound *b, hpt_error *error) {
     hpt_status status = HPT_OK;
-    hpt_context *context = b->mlp ? b->mlp_problem.context : b->problem.context;
-    hpt_call *bound_call = b->mlp ? b->mlp_problem.call : b->problem.call;
-    const uint64_t *buffer = b->mlp ? b->mlp_problem.buffer : b->problem.buffer;
     const char *name, *role;
     uint8_t *content = NULL;
-    for (size_t i = 0; (name = hpt_op_buffer(op, i, &role, NULL)); i++) {
+    for (size_t i = 0; (name = hpt_op_buffer(b->op, i, &role, NULL)); i++) {
         size_t bytes;
         bool zero;
-        HPT_TRY(hpt_call_bytes(bound_call, name, &bytes, &zero, error));
-        if (!zero || !bytes || !buffer[i]) continue;
+        HPT_TRY(hpt_call_bytes(b->bound_call, name, &bytes, &zero, error));
+        if (!zero || !bytes || !b->buffer[i]) continue;
         free(content);
         HPT_FAIL_NO_MEMORY(content = malloc(bytes));
-        HPT_TRY(hpt_device_download(context, content, buffer[i], bytes, error));
+        HPT_TRY(hpt_device_download(b->context, content, b->buffer[i], bytes, error));
         for (size_t k = 0; k < bytes; k++)
             if (content[k]) {
                 note(o, expected, "counters-left", "counters are not zero when the kernels have ended");
@@ -142,20 +144,20 @@ static void set_seed(hpt_context *context, uint64_t seed) {
 }
 
 /* Later runs are scheduled otherwise than the first. */
-static hpt_status run_all(outcome *o, const char *expected, bound *b, hpt_context *context, hpt_op *op,
-                          const call *how, uint64_t seed, double limit, hpt_error *error) {
+static hpt_status run_all(outcome *o, const char *expected, bound *b, const call *how, uint64_t seed, double limit,
+                          hpt_error *error) {
     hpt_status status = HPT_OK;
     char *host = NULL, *again = NULL;
     HPT_FAIL_NO_MEMORY(host = malloc(b->bytes_c));
     HPT_FAIL_NO_MEMORY(again = malloc(b->bytes_c));
     HPT_TRY(run_once(b, host, error));
     compare(o, expected, b, host, limit);
-    HPT_TRY(check_counters(o, expected, b, op, error));
+    HPT_TRY(check_counters(o, expected, b, error));
     for (int i = 1; i < how->runs; i++) {
-        set_seed(context, seed + 1000 * (uint64_t)i);
+        set_seed(b->context, seed + 1000 * (uint64_t)i);
         HPT_TRY(run_twice(b, again, error));
         compare(o, expected, b, again, limit);
-        HPT_TRY(check_counters(o, expected, b, op, error));
+        HPT_TRY(check_counters(o, expected, b, error));
         if (memcmp(host, again, b->bytes_c) != 0)
             note(o, expected, "bits-vary", "a second run gives another result than the first");
     }
@@ -190,8 +192,9 @@ hpt_status planted_run(outcome *o, const char *expected, const char *target, con
     HPT_TRY(hpt_op_open(&op, context, folder, error));
     hpt_op_describe(op, &info);
     b.mlp = strcmp(info.op, "mlp") == 0;
+    b.context = context, b.op = op;
     HPT_TRY(b.mlp ? bind_mlp(&b, context, op, how, error) : bind_gemm(&b, context, op, how, error));
-    status = run_all(o, expected, &b, context, op, how, seed, info.bound, error);
+    status = run_all(o, expected, &b, how, seed, info.bound, error);
     collect(o, expected, context->device);
     if (status == HPT_EMULATOR) status = HPT_OK;
 done:
