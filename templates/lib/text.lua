@@ -59,6 +59,13 @@ function M.weight(plan)
   if plan.unit_weights then return "flip", "u32" end
   return "weight", "float"
 end
+-- That of a fill, as C: `text` reads it from the tables, which is not needed where every fill has the weight 1.
+function M.weight_of(plan, text)
+  for _, fill in ipairs(plan.fills) do
+    if fill.weight ~= 1 then return text .. "." .. M.weight(plan) end
+  end
+  return plan.unit_weights and "0" or "1.0f"
+end
 -- The weight times a float.
 function M.weighed(plan, value)
   return plan.unit_weights and "__uint_as_float(__float_as_uint(" .. value .. ") ^ (flip & 0x80000000))" or "weight * " .. value

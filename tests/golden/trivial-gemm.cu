@@ -671,7 +671,7 @@ heptane_gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ Te
                     }
                 }
                 for (int f = 0; f < fill_count; f++) {
-                    const u32 flip = fills[steps[s].first_fill + f].flip;
+                    const u32 flip = 0;
                     stage_round<0>(acc, staging, grant, staged, grant_parity, thread, flip);
                     grant_parity ^= 1;
                 }

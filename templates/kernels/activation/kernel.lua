@@ -21,7 +21,7 @@ local function make(context)
   })
   local text = K.source("kernels/activation/activation.cu.tmpl", {
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, type = type, threads = THREADS,
-    gated = row.gated, value = row.value, name = context.settings.activation,
+    row = row, gated = row.gated, name = context.settings.activation,
   })
   return {text = text, manifest = manifest}
 end

@@ -32,7 +32,7 @@ local function common(context, row, columns)
   }
   local names = not bias and {} or row.gated and {"gate_bias", "up_bias"} or {"up_bias"}
   for _, name in ipairs(names) do after.buffers[#after.buffers + 1] = {name = name, type = type, role = "in"} end
-  after.values = {gated = row.gated, value = row.value, bias = bias, type = type}
+  after.values = {row = row, gated = row.gated, bias = bias, type = type}
   -- completes it with the kernel's parameters: {type, name, argument}, then the biases
   function after.take(parameters)
     local declared, given = {}, {}

@@ -9,7 +9,7 @@ local tune = {
   tile_n = {default = 256, values = {64, 128, 256}},
   -- Few rows of X would leave most of a tile of 128 empty. Not 0: roles are turned, the tensor core's rows are columns of the
   -- output (rows of the weight), its columns are so many rows of X.
-  turned = {default = 0, values = {0, 16, 32, 64, 96, 128, 192, 256}},
+  turned = {default = 0, values = {0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256}},
   deliver = {default = 0, values = {0, 1}},       -- 1: C in another type than its sums without a finishing pass, see README.md
 }
 
@@ -38,16 +38,25 @@ local function registers(context, beside, sink, threads)
   return few, many
 end
 
+-- Rows of the boxes of turned results: a multiple of 16, as stmatrix stores them, that divides the tile's rows.
+local function turned_box_rows(rows)
+  for box = 112, 32, -16 do
+    if rows % box == 0 then return box end
+  end
+  return rows
+end
+
 -- The boxes in which a consumer's results go out: rows of 128 bytes in the 128-byte swizzle, or of 64 where it has no more columns.
--- They lie side by side; turned, they lie below one another first. `slots` of them are staged at a time. `fold`: columns of the
--- product that become one of the result.
+-- They lie side by side; turned, they lie below one another first. `slots` of them are staged at a time, in at most MOST_STAGED
+-- bytes. `fold`: columns of the product that become one of the result.
+local MOST_STAGED = 32 * 1024
 local function boxes(t, element, fold)
   local turned = t.turned > 0
-  local rows = turned and t.turned <= 96 and t.turned or HALF
+  local rows = turned and turned_box_rows(t.turned) or HALF
   local row = (turned and HALF or t.tile_n) // fold * element
   local line = math.min(128, row)
   local count = row // line * (turned and t.turned // rows or 1)
-  local slots = math.min(4, count)
+  local slots = math.min(4, count, math.max(1, MOST_STAGED // (line * rows)))
   while count % slots > 0 do slots = slots - 1 end
   return {box_rows = rows, box_bytes = line * rows, box_line = line, box_columns = line // element, slots = slots, rounds = count // slots}
 end
