@@ -45,6 +45,15 @@ function M.i32(value) return {type = "i32", value = value} end
 function M.i64(value) return {type = "i64", value = value} end
 function M.f32(scalar) return {type = "f32", scalar = scalar} end
 
+-- The entries of a list that are not false.
+function M.some(list)
+  local some = {}
+  for _, entry in ipairs(list) do
+    if entry then some[#some + 1] = entry end
+  end
+  return some
+end
+
 -- A batch of matrices of rows of `inner` elements as one rank-3 map in the 128-byte swizzle.
 function M.matrix_map(buffer, element, inner, rows, batch, pitch, batch_pitch, box_inner, box_rows, l2)
   return {

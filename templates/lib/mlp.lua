@@ -2,7 +2,7 @@
 -- gate_up_swiglu_forms, down and mlp are put together. Everything a part needs in op.json has the same name in all of them:
 --   m rows (tokens), hidden and inner (the intermediate size); blocks block_m x block_h of the normalised X, block_m x block_i of
 --   the activations, block_n of the gate/up product's columns, block_o of the output's columns.
-local K, O, tune, settings = use("lib/kernel"), use("lib/op"), use("lib/tune"), use("lib/settings")
+local K, O, tune, settings, gemm = use("lib/kernel"), use("lib/op"), use("lib/tune"), use("lib/settings"), use("kernels/gemm/package")
 local M = {}
 
 -- What all parts share, from the context that operations get.
@@ -25,6 +25,11 @@ function M.open(context)
                                         ranged = plan.sums_type ~= plan.c_type and 8 or nil}, {__index = context}))
   b.row = fused.activation(b.settings)
   b.fused.normalises = context.op == "mlp" and b.settings.norm == "rms" and fused.can_normalise(b.fused) or false
+  -- With one product X may be multiplied where it lies. What normalises a row of X may come after the product, if the norm's weight is
+  -- in that of gate and up: the same numbers, but for roundings, in the convention that has none between.
+  b.fused.x_in_place = context.op == "mlp" and fused.can_normalise(b.fused) and gemm.can_be_in_place(plan, plan.x)
+    and (b.settings.norm == "none" or b.settings.rounding == "once")
+  b.fused.scales_rows = b.fused.x_in_place and b.settings.norm == "rms"
   b.type = plan.x.type
   local size, n = product.multiples(b.product), scheme.n
   local per_tile = size.n // (b.row.gated and 2 or 1)
@@ -74,7 +79,12 @@ local function forms_of_x(b, role)
   M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
-  O.append(b.steps, {package = "forms_x", phase = "run", when = 1, bind = {
+  local when = 1
+  if b.fused.x_in_place then
+    M.let(b, "x_in_place", aligned("x") .. " && ldx % 8 == 0")
+    when = "!x_in_place"
+  end
+  O.append(b.steps, {package = "forms_x", phase = "run", when = when, bind = {
     source = "x", out = "x_forms", scale = "x_scale", overflow = "overflow", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
     part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
   }})
@@ -84,8 +94,8 @@ local MOST_FUSED = 1024 -- tokens for which a kernel of its own takes longer, se
 -- X, optionally with a residual to add first -> forms of the normalised X, in `forms`
 function M.rmsnorm(b, role)
   if b.settings.norm == "none" then return forms_of_x(b, role) end
-  local plan, slots = b.plan, #b.plan.x.slots
-  O.package(b.files, "rmsnorm_forms", "rmsnorm_forms", setmetatable({settings = b.settings}, {__index = b.context}))
+  local plan, slots, folded = b.plan, #b.plan.x.slots, b.fused.scales_rows
+  O.package(b.files, "rmsnorm_forms", "rmsnorm_forms", setmetatable({settings = b.settings, folded = folded}, {__index = b.context}))
   M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
   M.param(b, "ldr", "elements from one row of the residual to the next", 1, "hidden")
   M.param(b, "lds", "elements from one row of the sum to the next", 1, "hidden")
@@ -101,21 +111,30 @@ function M.rmsnorm(b, role)
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
+  local when = {}
   if b.fused.normalises then
-    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, for few tokens, 2 wherever it can", 0, 1)
-    M.let(b, "normalises", string.format("fuse_norm && norm_aligned && hidden %% 8 == 0 && block_h <= %d && (fuse_norm > 1 || m <= %d)", b.fused.variant.longest_row, MOST_FUSED))
+    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, 2 wherever it can", 0, 1)
+    M.let(b, "fusible", "fuse_norm && norm_aligned && hidden % 8 == 0")
+    if folded then
+      M.let(b, "x_in_place", "fusible && !has_residual")
+      M.buffer(b, "row_scales", "workspace", "f32", "x_in_place ? 4 * block_m : 0", "!x_in_place")
+      O.append(when, "!x_in_place")
+    end
+    M.let(b, "normalises", string.format("fusible && %sblock_h <= %d && (fuse_norm > 1 || m <= %d)", folded and "!x_in_place && " or "", b.fused.variant.longest_row, MOST_FUSED))
+    O.append(when, "!normalises")
   end
-  O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = b.fused.normalises and "!normalises" or 1, bind = {
-    x = "x", residual = "residual", weight = "norm", sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",
-    weight_offset = "norm_offset", scale = "x_scale", m = "m", hidden = "hidden", ldx = "ldx", ldr = "ldr", lds = "lds",
+  O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = #when > 0 and table.concat(when, " && ") or 1, bind = {
+    x = "x", residual = "residual", weight = not folded and "norm" or nil, sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",
+    weight_offset = not folded and "norm_offset" or nil, scale = "x_scale", m = "m", hidden = "hidden", ldx = "ldx", ldr = "ldr", lds = "lds",
     block_m = "block_m", block_k = "block_h", aligned = "norm_aligned", with_residual = "has_residual",
   }})
 end
 
--- Forms of a weight, made once. `sources`: the names of its one or two matrices, rows x columns as stored.
-local function weight_forms(b, name, sources, rows, columns, block_rows, block_k, paired)
+-- Forms of a weight, made once. `sources`: the names of its one or two matrices, rows x columns as stored. `normed`: columns are
+-- multiplied by the norm's weight.
+local function weight_forms(b, name, sources, rows, columns, block_rows, block_k, paired, normed)
   local plan, s = b.plan, sources[1]
-  local operand = setmetatable({paired = paired, ranged = 4}, {__index = plan.y})
+  local operand = setmetatable({paired = paired, ranged = 4, normed = normed}, {__index = plan.y})
   O.append(b.scalars, {name = name .. "_scale", default = 1.0})
   overflow(b)
   O.package(b.files, name, "forms", b.context, {operand = operand, prepares = true})
@@ -127,11 +146,13 @@ local function weight_forms(b, name, sources, rows, columns, block_rows, block_k
     O.append(even, aligned(source))
     M.rule(b, string.format("align_%s %% 2 == 0", source), source .. " must be aligned to its elements (2 bytes)")
   end
+  if normed then O.append(even, aligned("norm")) end
   M.rule(b, string.format("ld_%s >= %s", name, columns), name .. ": ld_" .. name .. " is smaller than a row")
   M.buffer(b, name .. "_forms", "prepared", plan.forms_type, string.format("2 * %d * %s * %s", #plan.y.slots, block_rows, block_k))
   local bind = {source = s, second = sources[2], out = name .. "_forms", scale = name .. "_scale", overflow = "overflow", forms = #plan.y.slots, rows = rows, k = columns, batch = 1,
                 ld = "ld_" .. name, stride = 0, block_rows = block_rows, part_rows = block_rows, block_k = block_k,
                 aligned = string.format("%s && ld_%s %% 8 == 0", table.concat(even, " && "), name)}
+  if normed then bind.norm, bind.norm_offset = "norm", "norm_offset" end
   O.append(b.steps, {package = name, phase = "prepare", when = table.concat(given, " && "), bind = bind})
 end
 
@@ -155,7 +176,7 @@ end
 function M.gate_up(b, x_role, act_role)
   local plan, slots = b.plan, #b.plan.x.slots
   local gated = b.row.gated
-  weight_forms(b, "gate_up", gated and {"gate", "up"} or {"up"}, "inner", "hidden", "block_n", "block_h", gated and b.fused.variant.together(b.fused) or nil)
+  weight_forms(b, "gate_up", gated and {"gate", "up"} or {"up"}, "inner", "hidden", "block_n", "block_h", gated and b.fused.variant.together(b.fused) or nil, b.fused.scales_rows)
   local made = b.fused.variant.make(b.fused)
   b.files["gate_up_swiglu_forms/kernel.cu"], b.files["gate_up_swiglu_forms/manifest.json"] = made.text, made.manifest
   O.append(b.scalars, {name = "act_scale", default = 1.0})
@@ -184,7 +205,21 @@ function M.gate_up(b, x_role, act_role)
     for _, name in ipairs({"normalises", "x", "residual", "norm", "sum", "ldx", "ldr", "lds", "eps", "norm_offset", "x_scale", "hidden"}) do bind[name] = name end
     bind.with_residual = "has_residual"
   end
-  O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
+  if b.fused.scales_rows then
+    bind.norm, bind.norm_offset = nil, nil
+    bind.scales_rows, bind.row_scales = "x_in_place", "row_scales"
+  end
+  if not b.fused.x_in_place then
+    O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
+    return
+  end
+  bind.ldx = "ldx"
+  for _, in_place in ipairs({true, false}) do
+    local own = {}
+    for name, value in pairs(bind) do own[name] = value end
+    own.x_in_place, own.ax = in_place and 1 or 0, in_place and "x" or "x_forms"
+    O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = in_place and "x_in_place" or "!x_in_place", bind = own})
+  end
 end
 
 -- Forms of the activations -> C, optionally with bias and residual

@@ -13,6 +13,10 @@ local function make(context)
     args[#args + 1] = K.pointer("second")
     buffers[#buffers + 1] = {name = "second", type = operand.type, role = "in"}
   end
+  if operand.normed then -- columns are multiplied by a norm's weight and its offset
+    args[#args + 1], args[#args + 2] = K.pointer("norm"), K.f32("norm_offset")
+    buffers[#buffers + 1] = {name = "norm", type = operand.type, role = "in"}
+  end
   args[#args + 1], args[#args + 2], args[#args + 3] = K.pointer("out"), K.i64("ld"), K.i64("stride")
   buffers[#buffers + 1] = {name = "out", type = plan.forms_type, role = "out"}
   local sizes, params = {"rows", "k", "block_rows", "block_k"}, {"rows", "k", "batch", "ld", "stride", "block_rows", "block_k", "forms", "aligned"}
@@ -26,11 +30,14 @@ local function make(context)
     args[#args + 1], args[#args + 2] = K.f32("scale"), K.pointer("overflow")
     buffers[#buffers + 1] = {name = "overflow", type = "u32", role = "inout"}
   end
+  local scalars = {}
+  if operand.normed then scalars[#scalars + 1] = {name = "norm_offset", type = "f32"} end
+  if operand.ranged then scalars[#scalars + 1] = {name = "scale", type = "f32"} end
   local manifest = K.manifest(context, "forms", context.variant, {
     symbol = "heptane_forms_" .. operand.name:lower(),
     params = params,
     buffers = buffers,
-    scalars = operand.ranged and {{name = "scale", type = "f32"}} or {},
+    scalars = scalars,
     let = {{"ctas", tiles}},
     require = {
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},

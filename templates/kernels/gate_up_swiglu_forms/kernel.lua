@@ -33,8 +33,8 @@ local function common(context, row, columns)
   local names = not bias and {} or row.gated and {"gate_bias", "up_bias"} or {"up_bias"}
   for _, name in ipairs(names) do after.buffers[#after.buffers + 1] = {name = name, type = type, role = "in"} end
   after.values = {row = row, gated = row.gated, bias = bias, type = type}
-  -- completes it with the kernel's parameters: {type, name, argument}, then the biases
-  function after.take(parameters)
+  -- completes it with the kernel's parameters: {type, name, argument}, then the biases; `more`: what the function takes besides
+  function after.take(parameters, more)
     local declared, given = {}, {}
     for _, name in ipairs(names) do parameters[#parameters + 1] = {"const u16 *", name, K.pointer(name)} end
     for _, parameter in ipairs(parameters) do
@@ -42,6 +42,7 @@ local function common(context, row, columns)
       given[#given + 1] = parameter[2]
       after.args[#after.args + 1] = parameter[3]
     end
+    for _, argument in ipairs(more or {}) do given[#given + 1] = argument end
     after.parameters, after.arguments = table.concat(declared), "{" .. table.concat(given, ", ") .. "}"
   end
   return after
@@ -76,21 +77,26 @@ end
 
 local ROW_PLACES = 8 -- chunks of 8 numbers of a row that each of 128 threads holds
 local LONGEST_ROW = 128 * 8 * ROW_PLACES
--- Consumers normalise rows of X before their first product, where the parameter `normalises` says so.
+-- Consumers normalise rows of X before their first product, where the parameter `normalises` says so. context.scales_rows: X can also be
+-- multiplied as it is, where `scales_rows` says so; the norm's weight is in that of the product then.
 local function normalising(context)
-  local plan, type = context.plan, context.plan.x.type
+  local plan, type, scales = context.plan, context.plan.x.type, context.scales_rows or false
+  local weighted = not scales
   return {
-    work = "Before their first product they normalise rows of X, if `normalises`.",
+    work = "Before their first product they normalise rows of X, if `normalises`.", scales = scales,
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
-    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES},
-    arguments = "{x, residual, norm, sum, x_forms, ldx, ldr, lds, eps, norm_offset, x_scale, m, hidden, block_m, block_k, true, with_residual != 0}, overflow",
-    parameters = "int normalises, const u16 *x, const u16 *residual, const u16 *norm, u16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, float norm_offset, float x_scale, int hidden, int with_residual",
-    args = {K.i32("normalises"), K.pointer("x"), K.pointer("residual"), K.pointer("norm"), K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"),
-            K.f32("eps"), K.f32("norm_offset"), K.f32("x_scale"), K.i32("hidden"), K.i32("with_residual")},
-    buffers = {{name = "x", type = type, role = "in"}, {name = "residual", type = type, role = "in"},
-               {name = "norm", type = type, role = "in"}, {name = "sum", type = type, role = "out"}},
-    scalars = {{name = "eps", type = "f32"}, {name = "norm_offset", type = "f32"}, {name = "x_scale", type = "f32"}},
-    params = {"normalises", "ldx", "ldr", "lds", "hidden", "with_residual"},
+    values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES, weighted = weighted, scales = scales},
+    norm = string.format("{x, residual, %ssum, x_forms, ldx, ldr, lds, eps, %sx_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
+                         weighted and "norm, " or "", weighted and "norm_offset, " or ""),
+    parameters = string.format("int normalises, %sconst u16 *x, const u16 *residual, %su16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, %sfloat x_scale, int hidden, int with_residual",
+                               scales and "int scales_rows, float *row_scales, " or "", weighted and "const u16 *norm, " or "", weighted and "float norm_offset, " or ""),
+    args = K.some({K.i32("normalises"), scales and K.i32("scales_rows"), scales and K.pointer("row_scales"), K.pointer("x"), K.pointer("residual"), weighted and K.pointer("norm"),
+                   K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"), K.f32("eps"), weighted and K.f32("norm_offset"), K.f32("x_scale"),
+                   K.i32("hidden"), K.i32("with_residual")}),
+    buffers = K.some({scales and {name = "row_scales", type = "f32", role = "inout"}, {name = "x", type = type, role = "in"},
+                      {name = "residual", type = type, role = "in"}, weighted and {name = "norm", type = type, role = "in"}, {name = "sum", type = type, role = "out"}}),
+    scalars = K.some({{name = "eps", type = "f32"}, weighted and {name = "norm_offset", type = "f32"}, {name = "x_scale", type = "f32"}}),
+    params = K.some({"normalises", scales and "scales_rows", "ldx", "ldr", "lds", "hidden", "with_residual"}),
     require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
                 message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW}},
   }
@@ -103,7 +109,8 @@ local function in_registers(context, gemm)
   epilogue.work = "They make activations of a tile's accumulators before they send it."
   epilogue.template, epilogue.out, epilogue.fold = "kernels/gate_up_swiglu_forms/epilogue.cuh.tmpl", "act", row.gated and 2 or 1
   epilogue.values.turned, epilogue.values.c_type, epilogue.values.plan = context.tune.turned > 0, context.plan.forms_type, context.plan
-  epilogue.take({OVERFLOW, SCALE, INNER})
+  epilogue.values.scaled = context.scales_rows or false
+  epilogue.take({OVERFLOW, SCALE, INNER}, context.scales_rows and {"scales_rows ? row_scales : nullptr", "x_ready"})
   local plan = setmetatable({c_type = context.plan.forms_type}, {__index = context.plan})
   return gemm.make(setmetatable({plan = plan, prologue = context.normalises and normalising(context), epilogue = epilogue, forms_given = true, variant = gemm}, {__index = context}))
 end

@@ -20,6 +20,11 @@ function M.can_be_in_place(plan, operand)
   return not operand.rows_contiguous and operand.type == plan.forms_type and operand.computed < #operand.slots
 end
 
+-- context.x_in_place: where the parameter `x_in_place` says so, the only form of X is X itself, m x k with rows `ldx` apart.
+local function x_or_form_map(plan, g, box_rows)
+  return K.matrix_map("ax", plan.forms_type, "x_in_place ? k : block_k", "x_in_place ? m : block_m", 1, "2 * (x_in_place ? ldx : block_k)",
+                      "2 * (x_in_place ? m * ldx : block_k * block_m)", g.tile_k, box_rows, 256)
+end
 local function operand_map(plan, g, form, box_rows)
   return K.matrix_map(form, plan.forms_type, "block_k", "block_" .. (form == "ax" and "m" or "n") .. " * max(1, forms_" ..
     (form == "ax" and "x" or "y") .. ")", "batch_" .. (form == "ax" and "x" or "y"), "2 * block_k",
@@ -55,10 +60,12 @@ function M.make(context, template, g)
   local given = context.forms_given
   local x_plain, y_plain = not given and M.can_be_in_place(plan, plan.x), not given and M.can_be_in_place(plan, plan.y)
   local scheme, beside = plan.scheme, not given and g.beside or nil
-  local args = {operand_map(plan, g, "ax", g.a_rows)}
+  local args = {context.x_in_place and x_or_form_map(plan, g, g.a_rows) or operand_map(plan, g, "ax", g.a_rows)}
   local buffers = {{name = "ax", type = plan.forms_type, role = prologue and "inout" or "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
+  if context.x_in_place then add(params, "x_in_place") end
+  if context.x_in_place and not prologue then add(params, "ldx") end
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            g.tile_k, g.a_rows, 256))
@@ -158,6 +165,9 @@ function M.make(context, template, g)
     add(require, multiple("c", "ldc", 16 // g.element), multiple("c", "(batch > 1 ? stride_c : 0)", 16 // g.element))
   end
   if prologue then add(require, table.unpack(prologue.require)) end
+  if context.x_in_place then
+    add(require, {that = "!x_in_place || ldx % 8 == 0", message = "x: rows must start at multiples of 8 elements (16 bytes) to be multiplied where they lie"})
+  end
   if beside then
     add(require, {that = string.format("beside_row >= block_m || (beside_row >= 0 && beside_row %% %d == 0 && batch == 1 && ldx %% 8 == 0)", g.tile_m),
                   message = "forms can be made beside only for one matrix with rows that start at multiples of 16 bytes (ldx a multiple of 8), from a whole tile on"})
