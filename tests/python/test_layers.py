@@ -88,13 +88,17 @@ for rows in (1, 5):
     check("sum, %d rows" % rows, error(context, total, z), 1e-3)
     assert context.download(overflow, 4) == bytes(4)
 
-# a sum beyond f16's range is normalised all the same; a weight that takes the normalised values out of it is reported
+# a sum beyond f16's range is normalised all the same; a norm's weight that takes the normalised values out of it is reported, when
+# weights are prepared where it is in that of gate and up
 huge = put(context, [[60000.0] * hidden])
 mlp.run(1, x=huge, residual=huge, sum=total, c=c, overflow=overflow)
 assert context.download(overflow, 4) == bytes(4)
 mlp.constants["norm"] = huge
-mlp.run(1, x=put(context, matrix(1, hidden, 2.0)), residual=0, c=c, overflow=overflow)
+mlp.run(5, x=put(context, matrix(5, hidden, 2.0)), residual=0, c=c, overflow=overflow)
 assert context.download(overflow, 1)[0] & 1
+context.fill(overflow, 0, 4)
+layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), huge, weight_scales=(64.0, 1.0), overflow=overflow)
+assert context.download(overflow, 1)[0] & 4
 # weights that f16 forms cannot hold are reported when they are prepared; a power of two brings them back
 large = put(context, [[50000.0] * inner] * hidden)
 context.fill(overflow, 0, 4)

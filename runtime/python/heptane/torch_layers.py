@@ -44,9 +44,11 @@ def _in_range(tensor):
     return float(tensor.abs().max()) < 8192
 
 
-def _scale(*tensors):
-    """A power of two that brings the largest weight near 1, where it is far from there."""
+def _scale(*tensors, norm=None, norm_offset=0.0):
+    """A power of two that brings the largest weight near 1, where it is far from there: as it is, or times a norm's."""
     largest = max(float(t.abs().max()) for t in tensors)
+    if norm is not None:
+        largest *= max(1.0, float((norm.float() + norm_offset).abs().max()))
     if largest == 0 or 2 ** -6 <= largest <= 2 ** 9:
         return 1.0
     return 2.0 ** -round(math.log2(largest))
@@ -162,7 +164,7 @@ class MLP(_Module):
         weights = _all_checked(up, gate=(gate, (inner, hidden)), up=(up, (inner, hidden)), down=(down, (hidden, inner)))
         constants = _all_checked(up, norm=(norm, (hidden,)), gate_bias=(gate_bias, (inner,)), up_bias=(up_bias, (inner,)),
                                  down_bias=(down_bias, (hidden,)))
-        scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights)), _scale(weights["down"])
+        scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights), norm=norm, norm_offset=norm_offset), _scale(weights["down"])
 
         def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights, 8 the product have left their range
             overflow, memory = torch.zeros(1, dtype=torch.int32, device=up.device), where.memory()
