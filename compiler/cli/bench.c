@@ -121,7 +121,8 @@ done:
 
 /* ---- one size ---- */
 static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v, const hpt_bench_kind *k,
-                        const hpt_alone *baseline, const hpt_check *check, bool identical, bool any_order) {
+                        const hpt_alone *baseline, const hpt_check *check, double bound, bool identical,
+                        bool any_order) {
     const hpt_shape *s = &f->data.shape;
     hpt_op_info info;
     hpt_op_describe(v->op, &info);
@@ -138,8 +139,8 @@ static json_t *make_row(const bench *b, const hpt_field *f, const hpt_variant *v
     json_object_set_new(row, "rel_error", json_real(check->bad ? 99 : check->rel_error));
     json_object_set_new(row, "baseline_rel_error",
                         isfinite(b->baseline_error) ? json_real(b->baseline_error) : json_null());
-    json_object_set_new(row, "bound", json_real(info.bound));
-    const bool ok = check->bad == 0 && (identical || any_order) && check->rel_error <= info.bound;
+    json_object_set_new(row, "bound", json_real(bound));
+    const bool ok = check->bad == 0 && (identical || any_order) && check->rel_error <= bound;
     json_object_set_new(row, "ok", json_boolean(ok));
     json_object_set_new(row, "identical", json_boolean(identical));
     json_object_set_new(row, "types", json_pack("[s,s,s,s]", info.type_x, info.type_y, info.type_c, info.type_forms));
@@ -193,7 +194,8 @@ static hpt_status bench_variant(bench *b, hpt_field *f, hpt_variant *v, hpt_erro
     if (b->alone > 0) HPT_TRY(hpt_measure_alone(alone, b->meter, runnables, count + 1, b->alone, b->alone, error));
     for (size_t i = 0; i < count; i++) {
         kinds[i].alone = alone[i + 1];
-        json_t *row = make_row(b, f, v, &kinds[i], &alone[0], &check, identical, hpt_call_any_order(whole.call));
+        json_t *row = make_row(b, f, v, &kinds[i], &alone[0], &check, hpt_call_error_bound(whole.call), identical,
+                               hpt_call_any_order(whole.call));
         HPT_TRY(keep_row(b, row, error));
     }
 done:

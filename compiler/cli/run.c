@@ -154,10 +154,10 @@ static hpt_status execute(run_result *r, hpt_context *context, hpt_op *op, const
     void *host = NULL;
     hpt_op_describe(op, &info);
     r->writes = NAN;
-    r->bound = info.bound;
     HPT_FAIL_IF(!(info.bound > 0), HPT_MALFORMED, "op.json",
                 "numerics: The bound is missing, so nothing can be checked.");
     HPT_TRY(hpt_problem_create(&problem, context, op, data, 0, 0, 0, error));
+    r->bound = hpt_call_error_bound(problem.call);
     HPT_FAIL_NO_MEMORY(host = malloc(problem.bytes_c));
     r->launches = hpt_call_launches(problem.call);
     HPT_TRY(run_timed_once(r, &problem, host, error));

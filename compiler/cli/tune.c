@@ -49,11 +49,9 @@ typedef struct champion { /* the incumbent of one size */
 static hpt_status check_right(tuner *t, const hpt_field *f, hpt_problem *p, hpt_error *error) {
     hpt_status status = HPT_OK;
     hpt_check check;
-    hpt_op_info info;
     HPT_TRY(hpt_problem_run_once(p, f->host, hpt_meter_stream(t->meter), error));
     hpt_data_compare(&check, &f->data, f->host);
-    hpt_op_describe(p->op, &info);
-    status = hpt_check_passed(&check, info.bound, error);
+    status = hpt_check_passed(&check, hpt_call_error_bound(p->call), error);
 done:
     return status;
 }

@@ -60,8 +60,9 @@ json_t *hpt_kernel_plan_json(const hpt_kernel_plan *plan) {
     json_t *chain = json_pack("{s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "method", plan->method, "accumulators",
                               plan->accumulators, "chains", plan->chains, "writes", plan->writes, "lower_bound",
                               plan->lower_bound, "optimal", plan->optimal, "alternates", plan->alternates);
-    json_t *numerics = json_pack("{s:f,s:f,s:f}", "growth", plan->numerics.growth, "expected", plan->numerics.expected,
-                                 "bound", plan->numerics.bound);
+    json_t *numerics = json_pack("{s:f,s:f,s:f,s:f}", "growth", plan->numerics.growth, "expected",
+                                 plan->numerics.expected, "bound", plan->numerics.bound, "finished",
+                                 plan->numerics.finished);
     return json_pack("{s:o,s:o,s:o,s:s,s:s,s:s,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:i}", "scheme", scheme, "chain", chain,
                      "numerics", numerics, "c_type", hpt_type_name(plan->c_type), "forms_type",
                      hpt_type_name(plan->forms_type), "sums_type", hpt_type_name(plan->sums_type), "x",

@@ -99,8 +99,8 @@ static void schedule_walk(const error_model *model, const hpt_kernel_plan *plan,
 static void error_sum_up(hpt_numerics *numerics, const error_model *model, const hpt_kernel_plan *plan,
                          const hpt_plan_request *request) {
     const double forms_variance = pow(rms_of_roundoff * hpt_type_roundoff(plan->forms_type), 2);
-    const double delivered = /* an output block has variance m */
-        plan->sums_type == plan->c_type ? 0 : pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2) * plan->m;
+    const double rounded_once = pow(rms_of_roundoff * hpt_type_roundoff(plan->c_type), 2);
+    const double delivered = plan->sums_type == plan->c_type ? 0 : rounded_once * plan->m; /* a block has variance m */
     double worst = 0, worst_cut = 0, total = 0;
     for (size_t c = 0; c < model->blocks; c++) {
         double growth = 0, variance = delivered;
@@ -120,7 +120,9 @@ static void error_sum_up(hpt_numerics *numerics, const error_model *model, const
         total += (variance + model->error[c]) / plan->m;
     }
     numerics->expected = sqrt(total / (double)model->blocks);
+    const double more = delivered > 0 ? 0 : rounded_once; /* by a finishing pass, that is not yet in the variances */
     numerics->bound = fmax(1.5 * sqrt(worst), 1.25 * sqrt(worst_cut)) + accumulation;
+    numerics->finished = fmax(1.5 * sqrt(worst + more), 1.25 * sqrt(worst_cut + more)) + accumulation;
 }
 
 hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_request *request, hpt_error *error) {
@@ -145,6 +147,7 @@ hpt_status hpt_kernel_plan_numerics(hpt_kernel_plan *plan, const hpt_plan_reques
     if (!full) { /* too large to follow: the growth factor bounds every partial sum */
         const double roundings = hpt_type_roundoff(plan->sums_type) * sqrt((double)plan->writes / (double)model.blocks);
         plan->numerics.bound += plan->numerics.growth * roundings;
+        plan->numerics.finished += plan->numerics.growth * roundings;
         plan->numerics.expected += plan->numerics.growth * roundings * rms_of_roundoff / sqrt((double)plan->m);
     }
 done:

@@ -81,6 +81,7 @@ typedef struct hpt_numerics {
     double growth;   /* max over outputs of sum over r of |rho| |alpha|_1 |beta|_1 */
     double expected; /* relative Frobenius error of N(0,1) data, root mean square model */
     double bound;    /* what a correct run stays within */
+    double finished; /* the same where a finishing pass makes C of the sums, which rounds once more */
 } hpt_numerics;
 
 typedef struct hpt_kernel_plan {

@@ -193,7 +193,8 @@ done:
 
 static hpt_status require_kernels(const hpt_op *op, hpt_error *error) {
     if (op->built) return HPT_OK;
-    return hpt_error_set(error, HPT_USAGE, op->record->op, "The operation was read without compiling its kernels (hpt_op_read).");
+    return hpt_error_set(error, HPT_USAGE, op->record->op,
+                         "The operation was read without compiling its kernels (hpt_op_read).");
 }
 
 hpt_status hpt_call_bind(hpt_call *call, hpt_error *error) {
@@ -237,6 +238,13 @@ hpt_status hpt_call_prepare(const hpt_call *call, void *stream, hpt_error *error
 
 hpt_status hpt_call_run(const hpt_call *call, void *stream, hpt_error *error) {
     return launch_phase(call, HPT_PHASE_RUN, stream, error);
+}
+
+double hpt_call_error_bound(const hpt_call *call) {
+    const hpt_operation *o = call->op->record;
+    for (size_t i = 0; i < call->record_count; i++)
+        if (strcmp(call->record[i].package, "finish") == 0) return o->bound_finished;
+    return o->bound;
 }
 
 int hpt_call_launches(const hpt_call *call) {

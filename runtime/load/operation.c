@@ -226,6 +226,8 @@ static hpt_status read_heading(hpt_operation *o, const hpt_reader *r, const json
     HPT_TRY(hpt_reader_string(&o->type_forms, r, types, "forms", o->type_x));
     o->options = json_incref(json_object_get(root, "options"));
     o->bound = json_number_value(json_object_get(numerics, "bound"));
+    json_t *finished = json_object_get(numerics, "bound_finished");
+    o->bound_finished = finished ? json_number_value(finished) : o->bound;
     o->growth = json_number_value(json_object_get(numerics, "growth"));
 done:
     return status;

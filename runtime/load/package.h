@@ -118,7 +118,7 @@ typedef struct hpt_operation {
     hpt_requirement *require;
     hpt_operation_buffer *buffer;
     hpt_operation_step *step;
-    double bound, growth; /* numerics; bound 0 if none is stated */
+    double bound, bound_finished, growth; /* numerics, see hpt_call_error_bound; 0 if none is stated */
 } hpt_operation;
 
 hpt_status hpt_manifest_read(hpt_manifest **out, const char *folder, hpt_error *error);

@@ -84,6 +84,7 @@ run - trivial -m 33 -n 300 -k 200 --plan turned=16,tile_n=128,cluster=1 --batch 
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16
 run - seven-write -m 100 -n 72 -k 136 --in-type bf16 --forms bf16 --out-type bf16
 run - seven-write -m 100 -n 72 -k 136 --out-type f32
+run - trivial -m 7 -n 16 -k 100 --in-type bf16 --alpha 3 --seed 3 # C is rounded twice
 run - strassen -m 100 -n 72 -k 136 --trans-x --no-trans-y
 run - strassen -m 99 -n 71 -k 65 --batch 2 --alpha 0.5 --beta -2
 run - strassen -m 99 -n 72 -k 65 --bias --residual --batch 2
