@@ -1,4 +1,5 @@
 #include "tune/tuned.h"
+#include "tune/width.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -9,9 +10,11 @@
 #include <unistd.h>
 
 #define FORMAT "heptane-tuned/1"
+enum { FEW_ROWS = 16 }; /* one width for all of them */
 
 int64_t hpt_tuned_class(int64_t m) {
     int64_t class = 1;
+    if (m > FEW_ROWS && m <= HPT_WIDTH_ROWS) return hpt_width_rows(m);
     while (class < m && class < (int64_t)1 << 62) class *= 2;
     return class >= 4 && m <= class / 4 * 3 ? class / 4 * 3 : class;
 }
