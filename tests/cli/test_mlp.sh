@@ -77,7 +77,8 @@ if [ -e "$HEPTANE_LIBCUDA" ]; then # what a layer takes: by default turned roles
   json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,300,3000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
   python3 - "$json" <<'PY' || fail "bench --chosen: $json"
 import json, sys
-rows = [row for row in json.loads(sys.argv[1])["rows"] if row.get("chosen") == "default"]
+rows = json.loads(sys.argv[1])["rows"]
+assert all(row["chosen"] == "default" for row in rows), rows
 assert [row["scheme"] for row in rows] == ["trivial", "trivial", "seven-write"], rows
 assert [row["plan"] for row in rows] == ["turned=16,tile_n=128,cluster=1", "turned=160,tile_n=128,cluster=2", ""], rows
 PY
