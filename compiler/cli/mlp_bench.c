@@ -15,7 +15,7 @@ typedef struct mlp_bench {
     const char *sizes, *settings, *baseline_type, *out_file;
     int64_t device, seed, hidden, inner;
     double load, alone;
-    bool json, unchained, parts, chosen;
+    bool json, unchained, parts, chosen, only_chosen;
     hpt_source_options source;
     hpt_context *context;
     hpt_meter *meter;
@@ -40,7 +40,9 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=N,...", "further parameters of the operation (cut=2)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
         {"chosen", 0, HPT_OPTION_FLAG, &b->chosen, NULL,
-         "also what a layer takes for each size: as `heptane tune --op mlp` has found, else a default", 0, 0},
+         "what a layer takes for each size, and schemes that are named: as `heptane tune --op mlp` has found, else a "
+         "default",
+         0, 0},
         {"parts", 0, HPT_OPTION_FLAG, &b->parts, NULL, "also the time of each kernel by itself", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 3600},
         {"alone", 0, HPT_OPTION_REAL, &b->alone, "S", "seconds timed alone (default 0.2; 0: not)", 0, 3600},
@@ -74,6 +76,7 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
             status = hpt_variant_parse(v, argv[i], error);
             v->unchained = unchained != 0;
         }
+    b->only_chosen = b->chosen && first == argc; /* data are then made for the trivial scheme, which is not timed */
     if (first == argc)
         status = hpt_variant_parse(&b->variants[b->variant_count++], b->chosen ? "trivial" : "seven-write", error);
     if (status != HPT_OK) return status;
@@ -255,7 +258,7 @@ static hpt_status bench_size(mlp_bench *b, field *f, int64_t m, hpt_error *error
     hpt_status status = HPT_OK;
     hpt_progress_say(&hpt_cli_progress, "%" PRId64 " tokens: data and reference ...", m);
     HPT_TRY(set_tokens(b, f, m, error));
-    for (size_t i = 0; i < b->variant_count; i++) {
+    for (size_t i = b->only_chosen ? b->variant_count : 0; i < b->variant_count; i++) {
         HPT_FAIL_IF(hpt_progress_interrupted(&hpt_cli_progress), HPT_INTERRUPTED, "",
                     "Interrupted; the rows so far stand.");
         HPT_TRY(bench_variant(b, f, &b->variants[i], error));

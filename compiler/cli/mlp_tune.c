@@ -5,15 +5,14 @@
 #include "field.h"
 #include "measure.h"
 #include "mlp.h"
+#include "tune/width.h"
 #include "tune_report.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIZES = 64, MOST_SCHEMES = 8, MOST_VARIANTS = 64 };
-static const char every_class[] = "1,2,3,4,6,8,12,16,24,32,48,64,96,128,192,256,384,512,768,1024,1536,2048,3072,4096,"
-                                  "6144,8192,12288,16384";
+enum { MOST_SIZES = 128, MOST_SCHEMES = 8, MOST_VARIANTS = 96, LARGEST_CLASS = 16384 };
 
 static const struct {
     const char *target;
@@ -122,9 +121,11 @@ static hpt_status find_champion(tuner *t, champion *c, hpt_error *error) {
     for (size_t i = 0; i < HPT_COUNT(plans); i++) {
         if (plans[i].target[0] && strcmp(plans[i].target, t->source.emit.target) != 0) continue;
         if (m < plans[i].least || m > plans[i].most) continue;
-        if (plans[i].scheme[0]) HPT_TRY(challenge(t, c, plans[i].scheme, plans[i].plan, error));
+        char plan[HPT_TUNED_TEXT];
+        hpt_width_fill(plan, sizeof plan, plans[i].plan, m);
+        if (plans[i].scheme[0]) HPT_TRY(challenge(t, c, plans[i].scheme, plan, error));
         for (size_t s = 0; !plans[i].scheme[0] && s < t->scheme_count; s++)
-            HPT_TRY(challenge(t, c, t->schemes[s], plans[i].plan, error));
+            HPT_TRY(challenge(t, c, t->schemes[s], plan, error));
     }
     HPT_FAIL_IF(!c->variant, HPT_DIFFERS, "", "No candidate ran and multiplied right.");
 done:
@@ -170,7 +171,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
         {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST",
-         "token counts, with commas (default: each 2^i and 3 2^i up to 16384)", 0, 0},
+         "token counts, with commas (default: the largest of every class up to 16384)", 0, 0},
         {"hidden", 0, HPT_OPTION_INTEGER, &t->hidden, "H", "hidden size of the model (default 5120)", 1, 1 << 30},
         {"intermediate", 0, HPT_OPTION_INTEGER, &t->inner, "I", "intermediate size (default 17408)", 1, 1 << 30},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
@@ -199,7 +200,10 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     if (status != HPT_OK || *helped) return status;
     for (int i = first; i < argc; i++) t->schemes[t->scheme_count++] = argv[i];
     if (!t->scheme_count) t->schemes[t->scheme_count++] = "seven-write";
-    return hpt_tokens_parse(t->size, &t->size_count, MOST_SIZES, t->sizes ? t->sizes : every_class, error);
+    if (t->sizes) return hpt_tokens_parse(t->size, &t->size_count, MOST_SIZES, t->sizes, error);
+    for (int64_t m = 1; m <= LARGEST_CLASS && t->size_count < MOST_SIZES; m = t->size[t->size_count++] + 1)
+        t->size[t->size_count] = hpt_tuned_class(m);
+    return HPT_OK;
 }
 
 static hpt_status make_weights(tuner *t, hpt_error *error) {

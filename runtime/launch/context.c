@@ -61,6 +61,8 @@ void hpt_context_close(hpt_context *context) {
     free(context);
 }
 
+const char *hpt_version(void) { return HPT_VERSION; }
+
 void hpt_context_describe(const hpt_context *context, hpt_context_info *out) {
     *out = (hpt_context_info){context->backend->name, context->info.name, context->info.target, context->info.sms,
                               context->info.memory_bytes};

@@ -2,15 +2,16 @@
 #include "backend/driver.h"
 #include "launch/launch.h"
 #include "tune/tuned.h"
+#include "tune/width.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct {
     const char *op, *target; /* target "": any */
-    int64_t rows, outputs;   /* up to so many, and so many elements of C */
+    int64_t rows, widest, outputs;
     const char *scheme, *plan;
 } defaults[] = {
-#define CHOICE(op, target, rows, outputs, scheme, plan) {op, target, rows, outputs, scheme, plan},
+#define CHOICE(op, target, rows, widest, outputs, scheme, plan) {op, target, rows, widest, outputs, scheme, plan},
 #include "tune/choices.def"
 #undef CHOICE
 };
@@ -41,13 +42,16 @@ done:
     return status;
 }
 
-static bool choose_default(hpt_choice *out, const char *op, const char *target, int64_t rows, int64_t columns) {
+/* out->rows, the class of m, is cut down to what the row holds for. */
+static bool choose_default(hpt_choice *out, const char *op, const char *target, int64_t m, int64_t columns) {
     for (size_t i = 0; i < HPT_COUNT(defaults); i++) {
-        if (strcmp(defaults[i].op, op) != 0 || rows > defaults[i].rows) continue;
-        if (rows > defaults[i].outputs / columns) continue;
+        const int64_t most = defaults[i].outputs / columns;
+        const int64_t rows = most < defaults[i].rows ? most : defaults[i].rows;
+        if (strcmp(defaults[i].op, op) != 0 || m > rows || hpt_width_of_fewest(m) > defaults[i].widest) continue;
         if (defaults[i].target[0] && strcmp(defaults[i].target, target) != 0) continue;
         snprintf(out->scheme, sizeof out->scheme, "%s", defaults[i].scheme);
-        snprintf(out->plan, sizeof out->plan, "%s", defaults[i].plan);
+        hpt_width_fill(out->plan, sizeof out->plan, defaults[i].plan, m);
+        if (rows < out->rows) out->rows = rows;
         return true;
     }
     return false;
@@ -69,7 +73,7 @@ hpt_status hpt_choose(hpt_choice *out, const hpt_context *context, const char *o
         out->tuned = true;
         goto done;
     }
-    HPT_FAIL_IF(!choose_default(out, op, key.target, out->rows, n), HPT_UNSUPPORTED, op,
+    HPT_FAIL_IF(!choose_default(out, op, key.target, m, n), HPT_UNSUPPORTED, op,
                 "There are no defaults for this operation (mlp and gemm have some).");
 done:
     return status;

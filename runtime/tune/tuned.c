@@ -1,17 +1,22 @@
 #include "tune/tuned.h"
+#include "tune/width.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FORMAT "heptane-tuned/1"
+enum { FEW_ROWS = 16 }; /* one width for all of them */
 
 int64_t hpt_tuned_class(int64_t m) {
     int64_t class = 1;
+    if (m > FEW_ROWS && m <= HPT_WIDTH_ROWS) return hpt_width_rows(m);
     while (class < m && class < (int64_t)1 << 62) class *= 2;
     return class >= 4 && m <= class / 4 * 3 ? class / 4 * 3 : class;
 }
@@ -38,11 +43,40 @@ static void key_text(hpt_text *out, const hpt_tuned_key *key) {
                     key->driver, key->op, key->types, hpt_tuned_class(key->m), key->n, key->k);
 }
 
+/* A layer asks once for each class, a model has many layers: the document is read again only when its file has changed.
+ */
+static struct {
+    pthread_mutex_t lock;
+    char path[PATH_MAX + 16];
+    struct stat file;
+    json_t *root;
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Under the lock. NULL: there is no file. */
+static const json_t *last_document(const hpt_cache *cache) {
+    char path[PATH_MAX + 16];
+    struct stat file;
+    json_error_t damaged;
+    hpt_tuned_path(path, sizeof path, cache);
+    if (hpt_cache_problem(cache)[0] || stat(path, &file) != 0) return NULL;
+    if (last.root && strcmp(path, last.path) == 0 && same_file(&file, &last.file)) return last.root;
+    json_decref(last.root);
+    last.root = load(cache, &damaged);
+    last.file = file;
+    snprintf(last.path, sizeof last.path, "%s", path);
+    return last.root;
+}
+
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key) {
     hpt_text name = {0};
-    json_error_t damaged;
-    json_t *root = load(cache, &damaged);
     key_text(&name, key);
+    pthread_mutex_lock(&last.lock);
+    const json_t *root = last_document(cache);
     const json_t *item = name.failed ? NULL : json_object_get(json_object_get(root, "choices"), name.data);
     const char *scheme = json_string_value(json_object_get(item, "scheme"));
     const char *plan = json_string_value(json_object_get(item, "plan"));
@@ -57,8 +91,8 @@ bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tun
         snprintf(out->plan, sizeof out->plan, "%s", plan);
         snprintf(out->settings, sizeof out->settings, "%s", settings);
     }
+    pthread_mutex_unlock(&last.lock);
     hpt_text_clear(&name);
-    json_decref(root);
     return found;
 }
 

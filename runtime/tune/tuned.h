@@ -1,7 +1,7 @@
 /* tuned.h - which variant of an operation is fastest for a shape on a device, remembered on disk. Promises:
- *   - a choice is keyed by exact device name, target, driver version, operation, types and layout, N, K, and M up to
- * the next 2^i or 3 2^i: kernels do not depend on M, so a few classes of M suffice. Types of sums are part of the key
- * where they were asked for; a key without them stands for the defaults.
+ *   - a choice is keyed by exact device name, target, driver version, operation, types and layout, N, K, and the class
+ * of M (hpt_tuned_class): kernels do not depend on M, so a few classes suffice. Types of sums are part of the key where
+ * they were asked for; a key without them stands for the defaults.
  *   - the file is JSON that a person can read, one record a choice, in the cache's folder; written through a rename.
  *   - no file is no error: there is just no choice. A damaged file is ignored when choosing, and never replaced.
  */
@@ -33,7 +33,8 @@ void hpt_tuned_types(char *out, size_t room, const hpt_op_info *info, const char
 /* The key for an operation on a context's device. */
 hpt_status hpt_tuned_key_make(hpt_tuned_key *out, const hpt_context *context, const char *op, const char *types,
                               int64_t m, int64_t n, int64_t k, hpt_error *error);
-/* Smallest power of two, or three times one, that is at least m. */
+/* The largest number of rows that shares its choice with m. From 17 to 2048: the rows of the tiles that fit m
+ * (tune/width.h); elsewhere the smallest power of two, or three times one, that is at least m. */
 int64_t hpt_tuned_class(int64_t m);
 bool hpt_tuned_find(hpt_tuned_choice *out, const hpt_cache *cache, const hpt_tuned_key *key);
 /* The file's name. */

@@ -44,6 +44,11 @@ grep -q 'stages' "$out/stderr" || fail "the message does not name the parameter"
 code 2 "$HEPTANE" emit strassen -o "$out/c" --plan colour=1
 code 2 "$HEPTANE" emit strassen -o "$out/c" --plan stages=8
 grep -q 'shared memory' "$out/stderr" || fail "too many stages: $(cat "$out/stderr")"
+for plan in tile_n=256:4 tile_n=128:6 turned=16,tile_n=128:12 turned=16,tile_n=128,stages=0:12 turned=16,tile_n=128,stages=3:3; do
+  code 0 "$HEPTANE" emit trivial --target sm_90a -o "$out/stages" --plan "${plan%:*}"
+  grep -q ", ${plan#*:} stages," "$out/stages/gemm/kernel.cu" || fail "$plan: another number of stages"
+  grep -q "\"stages\": *${plan#*:}\b" "$out/stages/gemm/manifest.json" || fail "$plan: another number of stages in the manifest"
+done
 code 4 "$HEPTANE" emit "$out/missing.json" -o "$out/c"
 code 4 "$HEPTANE" emit strassen -o "$out/a/op.json/x"
 sed 's/"u": *\[\[1, *1, *1\]/"u": [[1, 1, -1]/' "$SOURCE/schemes/2x2x2/strassen.json" >"$out/wrong.json"

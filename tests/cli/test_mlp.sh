@@ -36,6 +36,11 @@ run 8e-4 trivial -m 129 --hidden 72 --intermediate 136 --plan turned=96,$plan=6
 run 8e-3 trivial -m 100 --hidden 136 --intermediate 130 --plan turned=128,$plan=6 --in-type bf16 --forms bf16 --with sums=bf16
 run 5e-4 trivial -m 129 --hidden 136 --intermediate 130 --plan turned=192,$plan=4 --out-type f32 --with sums=f32
 run 8e-4 trivial -m 300 --hidden 72 --intermediate 136 --plan turned=256,tile_n=128,cluster=2,stages=4 --with activation=silu,bias=yes
+# widths between, odd sizes: tiles one row too few and one too many, boxes of turned results of every height
+run 8e-4 trivial -m 47 --hidden 72 --intermediate 136 --plan turned=48,tile_n=128,cluster=1
+run 5e-4 trivial -m 113 --hidden 136 --intermediate 130 --plan turned=112,tile_n=128,cluster=2 --out-type f32 --with sums=f32
+run 8e-4 trivial -m 175 --hidden 73 --intermediate 201 --plan turned=176,tile_n=128,cluster=2 --residual
+run 5e-4 trivial -m 241 --hidden 72 --intermediate 136 --plan turned=240,tile_n=128,cluster=1 --out-type f32 --with sums=f32
 run 8e-4 trivial -m 17 --hidden 2052 --intermediate 1100 --plan turned=32,$plan=9 --set cut=1 --repeat 2 --residual
 # X normalised by the product by gate and up, and by a kernel of its own, where a row is too long, or is cut, or is told so
 run 8e-4 trivial -m 65 --hidden 5120 --intermediate 72 --with rounding=twice --residual
@@ -69,11 +74,13 @@ PY
 fi
 
 if [ -e "$HEPTANE_LIBCUDA" ]; then # what a layer takes: by default turned roles for few tokens
-  json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,3000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
+  json=$(HEPTANE_CACHE=off "$HEPTANE" bench --op mlp --chosen --sizes 5,300,3000 --hidden 128 --intermediate 256 --load 0.01 --alone 0 --json)
   python3 - "$json" <<'PY' || fail "bench --chosen: $json"
 import json, sys
-rows = [row for row in json.loads(sys.argv[1])["rows"] if row.get("chosen") == "default"]
-assert [row["scheme"] for row in rows] == ["trivial", "seven-write"] and rows[0]["plan"].startswith("turned=16,"), rows
+rows = json.loads(sys.argv[1])["rows"]
+assert all(row["chosen"] == "default" for row in rows), rows
+assert [row["scheme"] for row in rows] == ["trivial", "trivial", "seven-write"], rows
+assert [row["plan"] for row in rows] == ["turned=16,tile_n=128,cluster=1", "turned=160,tile_n=128,cluster=2", ""], rows
 PY
 fi
 

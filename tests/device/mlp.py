@@ -4,7 +4,8 @@
   tests/device/mlp.py                          checks, then the table of sizes; mlp.jsonl and mlp.md are written
   tests/device/mlp.py --check --bench          parts, any of --check --bench --small --any --rank --unchained
   tests/device/mlp.py --small                  T = 1 ... 3072: plans of the trivial scheme and seven-write; mlp-small.*
-  tests/device/mlp.py --any                    what a layer takes (tuned or default) at any T; `heptane tune --op mlp` before it
+  tests/device/mlp.py --any                    what a layer takes (tuned or default) at any T; `heptane tune --op mlp` before it. Its sizes go to
+                                               processes of a dozen (--batch), each of which is kept; `--options trivial` for the plain plan beside it
   tests/device/mlp.py --rank --unchained       controls: rank 8 through the same kernels, the schedule without chaining
   tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
 
@@ -14,6 +15,7 @@ kernel, cuBLASLt, in one stream. Ratios in turns and each alone at its own clock
 1 a case failed, 5 no device.
 """
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -34,29 +36,28 @@ CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("trivial", 17, 576, 1536, ["--with", "activation=geglu_tanh"]),
     ("trivial", 513, 576, 1536, ["--in-type", "bf16", "--forms", "bf16", "--with", "activation=silu"]),
     ("trivial", 8192, 4096, 14336, []),
-] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d,stages=%d" % plan] + more) for tokens, plan, more in [
-    (1, (16, 1, 11), REPEAT), (17, (32, 1, 9), ["--residual"] + REPEAT), (63, (64, 1, 6), REPEAT), (65, (96, 1, 6), ["--in-type", "bf16"] + REPEAT),
-    (60, (64, 4, 6), REPEAT), (100, (128, 2, 6), REPEAT), (129, (192, 1, 4), REPEAT), (256, (256, 1, 4), ["--set", "cut=2"]), (1000, (256, 2, 4), REPEAT)]]
+] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d" % plan] + more) for tokens, plan, more in [
+    (1, (16, 1), REPEAT), (17, (32, 1), ["--residual"] + REPEAT), (63, (64, 1), REPEAT), (65, (96, 1), ["--in-type", "bf16"] + REPEAT),
+    (60, (64, 4), REPEAT), (100, (128, 2), REPEAT), (129, (192, 1), REPEAT), (256, (256, 1), ["--set", "cut=2"]), (1000, (256, 2), REPEAT),
+    (47, (48, 1), REPEAT), (49, (48, 2), REPEAT), (111, (112, 2), REPEAT), (113, (112, 1), ["--residual"] + REPEAT), (175, (176, 1), REPEAT),
+    (353, (176, 2), ["--in-type", "bf16"] + REPEAT), (207, (208, 2), REPEAT), (209, (208, 1), REPEAT), (239, (240, 1), REPEAT), (721, (240, 2), REPEAT)]]
 SHAPES = ["5120x17408", "4096x14336"]
-TURNED = "trivial@turned=%d,tile_n=128,cluster=%d,stages=%d"
+TURNED = "trivial@turned=*,tile_n=128,cluster=%d"  # *: the width that fits
 SMALL = {  # sizes: scheme and plan
-    "1,2,4,8,16": [TURNED % (16, 1, 8), TURNED % (16, 1, 11)],
-    "24,32": [TURNED % (32, 1, 9)],
-    "48,64": [TURNED % (64, 1, 8)],
-    "96": [TURNED % (96, 1, 6), TURNED % (128, 1, 6)],
-    "128": [TURNED % (128, 1, 6), TURNED % (128, 2, 6)],
-    "192": [TURNED % (192, 1, 5)],
-    "256": [TURNED % (256, 1, 4), TURNED % (256, 2, 4), "trivial"],
-    "384": [TURNED % (192, 2, 5), "trivial"],
-    "512": [TURNED % (256, 2, 4), "trivial@cluster=1", "trivial"],
-    "768,1024": [TURNED % (256, 2, 4), "trivial", "seven-write"],
-    "1536,2048,3072": ["trivial", "seven-write"],
+    "1,2,4,8,16,24,32,48,64,80,96": [TURNED % 1],
+    "128,160,192,224,256": [TURNED % 1, TURNED % 2],
+    "300,384,450": [TURNED % 2, "trivial"],
+    "512": [TURNED % 2, "trivial@tile_n=128,cluster=1", "trivial@cluster=1", "trivial"],
+    "640,700,768,900,1024,1150": [TURNED % 2, "trivial"],
+    "1280,1400,1536,1700,1792,2048": [TURNED % 2, "trivial", "seven-write"],
+    "3072": ["trivial", "seven-write"],
 }
+ANY = ("1,3,8,16,24,32,40,48,64,72,80,96,100,112,128,144,160,176,192,200,224,240,256,300,350,384,400,450,480,512,600,640,700,768,850,900,960,"
+       "1000,1024,1200,1300,1400,1536,1700,1792,2000,2048,3000,4096")
 PARTS = {  # suffix of the file; sizes: schemes (None: as given); further words
     "bench": ("", None, []),
     "small": ("-small", SMALL, ["--load", "0.1", "--alone", "0"]),
-    "any": ("-any", {"1,3,8,16,24,32,48,64,100,128,160,192,256,300,384,512,700,1024,1400,1536,2000,2048,3000,4096": []},
-            ["--chosen", "--load", "0.1", "--alone", "0"]),
+    "any": ("-any", {ANY: []}, ["--chosen", "--load", "0.1", "--alone", "0"]),
     "rank": ("-rank", {"2048,4096,8192,16384,32768": ["seven-write", "textbook"]}, []),
     "unchained": ("-unchained", {"2048,8192,16384": ["seven-write"]}, ["--unchained"]),
 }
@@ -92,16 +93,34 @@ def check(heptane):
     return failed
 
 
+def width(m):
+    """Rows of the turned tiles that fit m rows, as runtime/tune/width.h says."""
+    fewest = -(-m // 256)
+    fits = []
+    for tiles in range(fewest, m + 1):
+        rows = -(-m // tiles // 16) * 16
+        if tiles > fewest and rows < 160:
+            break
+        fits.append((tiles * rows, tiles, rows))
+    return min(fits)[2]
+
+
+def runs(table_of, args):
+    """Sizes and schemes of each process: at most --batch sizes that have the same schemes with the same widths."""
+    for sizes, schemes in table_of.items():
+        wanted = [int(size) for size in sizes.split(",") if not args.only or size in args.only.split(",")]
+        for filled, group in itertools.groupby(wanted, lambda m: [s.replace("*", str(width(m))) for s in schemes]):
+            group = list(group)
+            for first in range(0, len(group), args.batch):
+                yield ",".join(map(str, group[first:first + args.batch])), filled
+
+
 def bench(heptane, args, part):
     suffix, table_of, further = PARTS[part]
     rows, failed = [], 0
     for shape in args.shapes.split(","):
         hidden, inner = shape.split("x")
-        for sizes, schemes in (table_of or {args.sizes: args.schemes.split(",")}).items():
-            if args.only:
-                sizes = ",".join(size for size in sizes.split(",") if size in args.only.split(","))
-            if not sizes:
-                continue
+        for sizes, schemes in runs(table_of or {args.sizes: args.schemes.split(",")}, args):
             words = [heptane, "bench", "--op", "mlp", *schemes, "--sizes", sizes, "--hidden", hidden, "--intermediate", inner, "--parts", "--json"]
             words += ["--in-type", "f16", "--baseline-type", args.baseline] if args.types == "f16" else ["--in-type", "bf16"]
             words += ["--load", "0.5", "--alone", "0"] if args.quick else []
@@ -148,6 +167,7 @@ def main():
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--sizes", default="2048,4096,8192,16384,32768")
     parser.add_argument("--only", default="", help="of the sizes of --small and --any only these")
+    parser.add_argument("--batch", type=int, default=13, help="sizes for each process of heptane bench")
     parser.add_argument("--schemes", default="seven-write,textbook,trivial")
     parser.add_argument("--types", default="f16", choices=["f16", "bf16"])
     parser.add_argument("--baseline", default="bf16", choices=["f16", "bf16"])

@@ -118,11 +118,19 @@ del mlp, linear, scaled
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}
 chosen = layers.MLP(context, memory, hidden, inner, **names)
-assert [choice.rows for choice in chosen.choices] == [16, 32, 64, 96, 128, 192, 256, 384, 512, 2048, layers.MOST_ROWS], chosen.choices
-assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and "turned=16" in chosen.choices[0].plan and not chosen.choices[0].tuned
-assert chosen.choices[-1].scheme == "seven-write" and [chosen.number_for(m) for m in (1, 16, 17, 1 << 21)] == [0, 0, 1, 10]
-spared = layers.MLP(context, memory, hidden, inner, threshold=385, **names)
-assert [choice.rows for choice in spared.choices[-2:]] == [384, layers.MOST_ROWS] and len(spared.prepared) == 3
+assert [choice.rows for choice in chosen.choices[:3] + chosen.choices[-3:]] == [16, 32, 48, 1792, 2048, layers.MOST_ROWS], chosen.choices
+assert [chosen.choices[chosen.number_for(m)].plan for m in (1, 300, 500, 1024)] == [
+    "turned=16,tile_n=128,cluster=1", "turned=160,tile_n=128,cluster=2", "tile_n=128,cluster=1", ""], chosen.choices
+assert len(chosen.prepared) == 3 and len(chosen.ops) == 3 and not chosen.choices[0].tuned
+assert chosen.choices[-1].scheme == "seven-write" and chosen.number_for(1 << 21) == len(chosen.choices) - 1
+spared = layers.MLP(context, memory, hidden, inner, threshold=257, **names)
+assert [choice.rows for choice in spared.choices[-2:]] == [256, layers.MOST_ROWS] and len(spared.prepared) == 2
+# layers of equal sizes read no folder twice and share what is loaded
+reading, layers._layout = layers._layout, None
+again = layers.MLP(context, memory, hidden, inner, **names)
+assert again.layouts == chosen.layouts and all(again.ops[folder] is op for folder, op in chosen.ops.items())
+layers._layout = reading
+del again
 del spared
 # where sizes need no padding, all plans of the trivial scheme share their weights
 even = {name: put(context, matrix(*shape)) for name, shape in {"gate": (128, 256), "up": (128, 256), "down": (256, 128), "norm": (1, 256)}.items()}
@@ -130,11 +138,11 @@ shared = layers.MLP(context, memory, 256, 128, **even)
 assert len(shared.prepared) == 2 and len({shared.layouts[i] for i, choice in enumerate(shared.choices) if choice.scheme == "trivial"}) == 1
 del shared
 with open(os.path.join(os.environ["XDG_CACHE_HOME"], "heptane", "tuned.json"), "w") as file:
-    key = "%s; sm_90a; driver 0; mlp; f16 f16 f16 f16 swiglu; 24x%dx%d" % (context.device, inner, hidden)
+    key = "%s; sm_90a; driver 0; mlp; f16 f16 f16 f16 swiglu; 32x%dx%d" % (context.device, inner, hidden)
     json.dump({"format": "heptane-tuned/1", "choices": {key: {
         "scheme": "strassen", "plan": "tile_n=128", "settings": "cut=0", "unchained": True, "ms": 1.0, "trivial_ms": 2.0}}}, file)
 tuned = layers.MLP(context, memory, hidden, inner, **names)
-assert [choice.rows for choice in tuned.choices[:4]] == [16, 24, 32, 64]
+assert [choice.rows for choice in tuned.choices[:3]] == [16, 32, 48]
 assert tuned.choices[1].tuned and tuned.choices[1].scheme == "strassen" and len(tuned.prepared) == 4
 forced = layers.MLP(context, memory, hidden, inner, scheme="textbook", threshold=24, **names)
 assert [(choice.scheme, choice.rows) for choice in forced.choices[-2:]] == [("trivial", 23), ("textbook", layers.MOST_ROWS)]

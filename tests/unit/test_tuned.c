@@ -1,6 +1,7 @@
 /* What `heptane tune` remembers. */
 #include "launch/launch.h"
 #include "tune/tuned.h"
+#include "tune/width.h"
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,41 @@ static void test_class(void **state) {
     assert_int_equal(hpt_tuned_class(3), 3);
     assert_int_equal(hpt_tuned_class(5), 6);
     assert_int_equal(hpt_tuned_class(7), 8);
-    assert_int_equal(hpt_tuned_class(129), 192);
-    assert_int_equal(hpt_tuned_class(193), 256);
+    assert_int_equal(hpt_tuned_class(16), 16);
+    assert_int_equal(hpt_tuned_class(17), 32);
+    assert_int_equal(hpt_tuned_class(129), 144);
+    assert_int_equal(hpt_tuned_class(193), 208);
+    assert_int_equal(hpt_tuned_class(257), 288);
+    assert_int_equal(hpt_tuned_class(2049), 3072);
+    for (int64_t m = 32; m <= 2048; m *= 2) { /* the older classes are still some */
+        assert_int_equal(hpt_tuned_class(m), m);
+        assert_true(m == 2048 || hpt_tuned_class(m / 2 * 3) == m / 2 * 3);
+    }
     assert_int_equal(hpt_tuned_class(4096), 4096);
     assert_int_equal(hpt_tuned_class(4097), 6144);
     assert_true(hpt_tuned_class(INT64_MAX) > 0);
+}
+
+/* Of all widths the one with the fewest rows; every number of rows up to these has the same. */
+static void test_width(void **state) {
+    (void)state;
+    char plan[64];
+    for (int64_t m = 1; m <= HPT_WIDTH_ROWS; m++) {
+        const int64_t width = hpt_width(m), rows = hpt_width_rows(m), fewest = (m + 255) / 256;
+        assert_true(width % 16 == 0 && width <= 256 && rows % width == 0 && rows >= m && rows <= HPT_WIDTH_ROWS);
+        for (int64_t w = 16; w <= 256; w += 16) {
+            const int64_t tiles = (m + w - 1) / w;
+            if (tiles == fewest || w >= 160)
+                assert_true(rows < tiles * w || (rows == tiles * w && rows / width <= tiles));
+        }
+        for (int64_t more = m; more <= rows; more++)
+            assert_true(hpt_width(more) == width && hpt_width_rows(more) == rows);
+    }
+    assert_int_equal(hpt_width(100000), 256);
+    hpt_width_fill(plan, sizeof plan, "turned=*,tile_n=128", 300);
+    assert_string_equal(plan, "turned=160,tile_n=128");
+    hpt_width_fill(plan, sizeof plan, "group=4", 300);
+    assert_string_equal(plan, "group=4");
 }
 
 static void test_choices(void **state) {
@@ -97,6 +128,42 @@ static void test_types(void **state) {
     assert_string_equal(types, "bf16 bf16 bf16 f16 relu_squared gate_up bf16 sums bf16");
 }
 
+/* What is taken by default for each number of rows on Hopper: tiles, and that it holds up to choice.rows. */
+static void check_defaults(hpt_context *context, int64_t inner) {
+    static const struct {
+        int64_t rows, outputs;
+        const char *scheme, *plan;
+    } want[] = {{256, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=1"},
+                {480, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {512, 8000000, "trivial", "tile_n=128,cluster=1"},
+                {512, INT64_MAX, "trivial", ""},
+                {720, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {768, INT64_MAX, "trivial", ""},
+                {960, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {1024, INT64_MAX, "trivial", ""},
+                {1200, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {1280, INT64_MAX, "trivial", ""},
+                {1440, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {1536, INT64_MAX, "trivial", ""},
+                {1792, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {2048, 33000000, "trivial", ""},
+                {INT64_MAX, INT64_MAX, "seven-write", ""}};
+    const char *types = "f16 f16 f16 f16 swiglu";
+    hpt_choice got, before = {.rows = 0};
+    for (int64_t m = 1; m <= 4096; m++) {
+        char plan[64];
+        size_t i = 0;
+        while (m > want[i].rows || m * inner > want[i].outputs) i++;
+        hpt_width_fill(plan, sizeof plan, want[i].plan, m);
+        assert_int_equal(hpt_choose(&got, context, "mlp", types, m, inner, 576, NULL), HPT_OK);
+        if (strcmp(got.scheme, want[i].scheme) != 0 || strcmp(got.plan, plan) != 0)
+            fail_msg("%lld x %lld: %s \"%s\"", (long long)m, (long long)inner, got.scheme, got.plan);
+        assert_true(got.rows >= m);
+        if (m <= before.rows) assert_memory_equal(&got, &before, sizeof got);
+        before = got;
+    }
+}
+
 /* What was tuned on this device goes before the defaults, for its class of sizes alone. */
 static void test_choose(void **state) {
     (void)state;
@@ -111,13 +178,19 @@ static void test_choose(void **state) {
     assert_int_equal(hpt_context_open(&context, "emulator", 0, "sm_90a", NULL), HPT_OK);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
     assert_true(!got.tuned && got.rows == 6 && strcmp(got.scheme, "trivial") == 0);
-    assert_non_null(strstr(got.plan, "turned=16,"));
+    assert_string_equal(got.plan, "turned=16,tile_n=128,cluster=1");
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 100000, 1536, 576, NULL), HPT_OK);
     assert_true(strcmp(got.scheme, "seven-write") == 0 && !got.plan[0]);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 2048, 1536, 576, NULL), HPT_OK);
     assert_true(strcmp(got.scheme, "trivial") == 0 && !got.plan[0]);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 2049, 1536, 576, NULL), HPT_OK);
     assert_string_equal(got.scheme, "seven-write");
+    check_defaults(context, 1536);
+    check_defaults(context, 17408);
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 1895, 17408, 5120, NULL), HPT_OK);
+    assert_true(strcmp(got.scheme, "trivial") == 0 && got.rows == 1895); /* up to 33 million elements */
+    assert_int_equal(hpt_choose(&got, context, "mlp", types, 1896, 17408, 5120, NULL), HPT_OK);
+    assert_true(strcmp(got.scheme, "seven-write") == 0 && got.rows == 1920);
     assert_int_equal(hpt_tuned_key_make(&key, context, "mlp", types, 5, 1536, 576, NULL), HPT_OK);
     assert_int_equal(hpt_tuned_store(context->cache, &key, &choice, NULL), HPT_OK);
     assert_int_equal(hpt_choose(&got, context, "mlp", types, 6, 1536, 576, NULL), HPT_OK);
@@ -148,10 +221,10 @@ static void test_defaults_are_tried(void **state) {
     (void)state;
     static const struct {
         const char *op, *target;
-        int64_t rows, outputs;
+        int64_t rows;
         const char *scheme, *plan;
     } defaults[] = {
-#define CHOICE(op, target, rows, outputs, scheme, plan) {op, target, rows, outputs, scheme, plan},
+#define CHOICE(op, target, rows, widest, outputs, scheme, plan) {op, target, rows, scheme, plan},
 #include "tune/choices.def"
 #undef CHOICE
     };
@@ -178,8 +251,8 @@ static void test_defaults_are_tried(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_types), cmocka_unit_test(test_choose),
-                                       cmocka_unit_test(test_defaults_are_tried)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class),   cmocka_unit_test(test_width),
+                                       cmocka_unit_test(test_choices), cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_choose),  cmocka_unit_test(test_defaults_are_tried)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,9 @@ typedef struct hpt_context_info {
 } hpt_context_info;
 void hpt_context_describe(const hpt_context *context, hpt_context_info *out);
 
+/* Of the library: "0.1.0". */
+const char *hpt_version(void);
+
 /* Device memory, for callers that have no allocator of their own. Addresses are 256-byte aligned at least. */
 hpt_status hpt_device_alloc(hpt_context *context, uint64_t *out, size_t bytes, hpt_error *error);
 void hpt_device_free(hpt_context *context, uint64_t address);

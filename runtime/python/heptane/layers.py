@@ -5,6 +5,7 @@ A layer never allocates on its own: `memory` gives it device memory. It is an ob
   workspace(key, size, zero, stream) -> address     memory that may be shared by calls on one stream
 """
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -60,7 +61,7 @@ class _Layer:
     def __init__(self, context, memory, sizes, choices, folder):
         self.context, self.memory, self.sizes = context, memory, sizes
         self.choices = choices              # Choices in the order of their rows; the last holds for all more
-        self.folders = [folder(choice) for choice in choices]
+        self.folders = _all_folders(choices, folder)
         self.layouts = []                   # of each choice
         self.ops = {}                       # by folder
         self.prepared = {}                  # by layout: {buffer: address}
@@ -75,7 +76,7 @@ class _Layer:
     def _op(self, number):
         folder = self.folders[number]
         if folder not in self.ops:
-            self.ops[folder] = runtime.Op(self.context, folder)
+            self.ops[folder] = self.context.op(folder)
         return self.ops[folder]
 
     def _call(self, number, m, params=None, op=None):
@@ -84,14 +85,21 @@ class _Layer:
         wanted = {**{name: int(value) for name, value in settings.items()}, **(params or {})}
         return (op or self._op(number)).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
 
-    def _prepare(self, weights, stream):
-        self.layouts = []
-        for number, folder in enumerate(self.folders):
+    def _looked_at(self, number):
+        """The layout of a choice's prepared weights and the sizes of their buffers; a folder is read once for all layers of equal sizes."""
+        folder = self.folders[number]
+        key = folder, self.choices[number].settings, tuple(sorted(self.sizes.items()))
+        if key not in self.context.layouts:
             op = runtime.Op(self.context, folder, kernels=False)
             call = self._call(number, 1, op=op)
             sizes = {buffer: call.bytes(buffer) for buffer, role in op.buffers.items() if role == "prepared"}
-            layout = _layout(folder, sizes)
-            self.layouts.append(layout)
+            self.context.layouts[key] = _layout(folder, sizes), sizes
+        return self.context.layouts[key]
+
+    def _prepare(self, weights, stream):
+        looked_at = [self._looked_at(number) for number in range(len(self.choices))]
+        self.layouts = [layout for layout, _ in looked_at]
+        for number, (layout, sizes) in enumerate(looked_at):
             if layout in self.prepared:
                 continue
             call, op = self._call(number, 1), self._op(number)
@@ -161,6 +169,14 @@ def _choices(context, op, types, n, k, scheme, threshold):
             choices[-1] = choices[-1]._replace(rows=threshold - 1)
         choices.append(runtime.Choice(scheme or "seven-write", rows=MOST_ROWS))
     return choices
+
+
+def _all_folders(choices, folder):
+    """The folder of each choice. Several at once: each that is not there yet is made by a process of its own."""
+    ways = list(dict.fromkeys(choice._replace(rows=0, tuned=False) for choice in choices))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(ways, pool.map(folder, ways)))
+    return [found[choice._replace(rows=0, tuned=False)] for choice in choices]
 
 
 def _finder(context, op, options):

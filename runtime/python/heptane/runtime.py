@@ -7,6 +7,8 @@ import ctypes
 import hashlib
 import os
 import subprocess
+import threading
+import weakref
 
 _here = os.path.dirname(os.path.abspath(__file__))
 
@@ -86,7 +88,7 @@ def _load():
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, None
     library.hpt_op_buffer.argtypes = [_P, _SIZE, ctypes.POINTER(_S), ctypes.POINTER(_S)]
-    library.hpt_op_buffer.restype = _S
+    library.hpt_op_buffer.restype = library.hpt_version.restype = _S
     return library
 
 
@@ -119,6 +121,8 @@ class Context:
         _check("hpt_context_open", ctypes.byref(self._handle), _bytes(backend), device, _bytes(target))
         info = _ContextInfo()
         library().hpt_context_describe(self._handle, ctypes.byref(info))
+        self.ops = weakref.WeakValueDictionary()  # by folder
+        self.layouts = {}  # what layers have learned of folders
         self.backend, self.device, self.target, self.sms = info.backend.decode(), info.device.decode(), info.target.decode(), info.sms
 
     def choose(self, op, types, m, n, k):
@@ -126,6 +130,13 @@ class Context:
         c = _Choice()
         _check("hpt_choose", ctypes.byref(c), self._handle, _bytes(op), _bytes(types), m, n, k)
         return Choice(c.scheme.decode(), c.plan.decode(), c.settings.decode(), c.unchained, c.tuned, c.rows)
+
+    def op(self, folder):
+        """The operation of a folder, loaded once for all that use it at a time."""
+        op = self.ops.get(folder)
+        if op is None:
+            op = self.ops[folder] = Op(self, folder)
+        return op
 
     def alloc(self, size):
         address = _U64()
@@ -224,15 +235,16 @@ class Call:
 def folder(op, scheme, target, **options):
     """The folder of an operation: from HEPTANE_PACKAGES (shipped ready-made) or the cache, else made by the command `heptane`."""
     words = ["--op", op, "--target", target]
+    version = library().hpt_version().decode()  # another one may emit something else
     for name, value in sorted(options.items()):
         if value:
             words += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
-    label = "%s-%s-%s-%s" % (os.path.basename(scheme), op, target, hashlib.sha256(" ".join(words).encode()).hexdigest()[:12])
+    label = "%s-%s-%s-%s" % (os.path.basename(scheme), op, target, hashlib.sha256(" ".join([version] + words).encode()).hexdigest()[:12])
     cache = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "heptane", "operations")
     for base in (os.environ.get("HEPTANE_PACKAGES"), cache):
         if base and os.path.exists(os.path.join(base, label, "op.json")):
             return os.path.join(base, label)
-    made, temporary = os.path.join(cache, label), os.path.join(cache, "%s.%d" % (label, os.getpid()))
+    made, temporary = os.path.join(cache, label), os.path.join(cache, "%s.%d.%d" % (label, os.getpid(), threading.get_ident()))
     command = os.environ.get("HEPTANE", "heptane")
     try:
         done = subprocess.run([command, "emit", scheme, "-o", temporary] + words, capture_output=True, text=True)
@@ -243,6 +255,6 @@ def folder(op, scheme, target, **options):
         raise Error(done.returncode, "heptane emit", done.stderr.strip())
     try:
         os.rename(temporary, made)
-    except OSError:  # another process was faster
+    except OSError:  # another process or thread was faster
         subprocess.run(["rm", "-rf", temporary])
     return made

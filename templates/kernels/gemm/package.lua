@@ -41,6 +41,14 @@ local function scalars(prologue, after)
   return all
 end
 
+-- The plan's parameters with the number of ring slots that there are, where it was left open.
+local function with_stages(tune, stages)
+  local all = {}
+  for name, value in pairs(tune) do all[name] = value end
+  all.stages = stages
+  return all
+end
+
 -- `g`: stages; tile_m, tile_n, tile_k of a CTA; cluster (CTAs), cluster_m and cluster_n (rows and columns of the cluster's tiles together); a_rows,
 -- b_rows (rows of an operand box), box_columns, box_rows (of an output box), element (bytes), threads, shared, storage; deals_items (optional: a cut last wave has work for
 -- more clusters than tiles); exchanges (optional: shared tiles are put together from parts); weights_first (optional: Y is loaded
@@ -194,7 +202,7 @@ function M.make(context, template, g)
     },
     numerics = {accumulate = "f32", growth = plan.numerics.growth, forms = plan.forms_type,
                 note = "Products are accumulated in f32; every write rounds to " .. plan.c_type .. (deliver and ", the last one to " .. deliver.type or "") .. "."},
-    plan = {tune = context.tune, shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.cluster_n, g.tile_k}},
+    plan = {tune = with_stages(context.tune, g.stages), shared_bytes = g.shared, chain = plan.chain, tile = {g.cluster_m, g.cluster_n, g.tile_k}},
   })
   local text = K.source(template, setmetatable({
     symbol = manifest.symbol, version = context.version, target = context.target, plan = plan, x_plain = x_plain,

@@ -3,7 +3,7 @@ local K, P, last_writes = use("lib/kernel"), use("kernels/gemm/package"), use("k
 local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
 local tune = {
-  stages = {default = 4, low = 2, high = 12},     -- ring slots
+  stages = {default = 0, values = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, -- ring slots; 0: as many as shared memory holds, up to the last
   cluster = {default = 2, values = {1, 2, 4}},    -- CTAs that share Y, neighbours in rows; turned: that share X, neighbours in columns
   group = {default = 8, low = 1, high = 1024},    -- cluster rows that are walked together, for L2
   tile_n = {default = 256, values = {64, 128, 256}},
@@ -65,6 +65,14 @@ end
 -- there may be a cut wave (deal.cuh.tmpl).
 local function exchanges(context) return #context.plan.steps == 1 end
 
+-- Ring slots of so many bytes in what is left of shared memory. At least the fewest that there can be: P.finish refuses what does not fit.
+local BARRIERS = 16 -- bytes for a slot's mbarriers
+local function stages(t, slot, left)
+  local values = tune.stages.values
+  if t.stages > 0 then return t.stages end
+  return math.max(values[2], math.min(values[#values], left // (slot + BARRIERS)))
+end
+
 -- Everything the template needs to know about sizes, from the plan's parameters.
 local function geometry(context)
   local t, plan = context.tune, context.plan
@@ -75,7 +83,7 @@ local function geometry(context)
   local g = {
     cluster_m = cluster_m(t), cluster_n = cluster_n(t),
     a_rows = t.turned > 0 and rows // t.cluster or rows, b_rows = t.turned > 0 and t.tile_n or t.tile_n // t.cluster,
-    tile_m = rows, tile_n = t.tile_n, tile_k = TILE_K, stages = t.stages, cluster = t.cluster, group = t.group,
+    tile_m = rows, tile_n = t.tile_n, tile_k = TILE_K, cluster = t.cluster, group = t.group,
     a_bytes = rows * TILE_K * 2, b_bytes = t.tile_n * TILE_K * 2, turned = t.turned > 0, wide = t.turned > 0 and t.turned or t.tile_n,
     element = element, deals_items = true, starts_early = true, threads = 128 * (1 + CONSUMERS), beside = not context.forms_given and forms_beside(context) or nil,
   }
@@ -85,7 +93,9 @@ local function geometry(context)
   g.fold = context.epilogue and context.epilogue.fold or 1
   for name, value in pairs(boxes(t, element, g.fold)) do g[name] = value end
   g.few_registers, g.many_registers = registers(context, g.beside, context.sink, g.threads)
-  g.shared = g.stages * (g.a_bytes + g.b_bytes) + g.slots * g.box_bytes + 16 * g.stages + 256 + 1024
+  local slot, rest = g.a_bytes + g.b_bytes, g.slots * g.box_bytes + 256 + 1024
+  g.stages = stages(t, slot, context.target.shared_bytes - rest)
+  g.shared = g.stages * (slot + BARRIERS) + rest
   return P.finish(context, g)
 end
 
