@@ -145,7 +145,8 @@ static void check_defaults(hpt_context *context, int64_t inner) {
                 {1280, INT64_MAX, "trivial", ""},
                 {1440, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
                 {1536, INT64_MAX, "trivial", ""},
-                {1792, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {1728, INT64_MAX, "trivial", "turned=*,tile_n=128,cluster=2"},
+                {1792, INT64_MAX, "trivial", "turned=224,tile_n=128,cluster=2"},
                 {2048, 33000000, "trivial", ""},
                 {INT64_MAX, INT64_MAX, "seven-write", ""}};
     const char *types = "f16 f16 f16 f16 swiglu";
