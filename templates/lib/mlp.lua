@@ -24,10 +24,10 @@ function M.open(context)
   b.product = O.summing(setmetatable({variant = product, tune = b.tune, forms_given = true,
                                         ranged = plan.sums_type ~= plan.c_type and 8 or nil}, {__index = context}))
   b.row = fused.activation(b.settings)
-  b.fused.normalises = context.op == "mlp" and b.settings.norm == "rms" and fused.can_normalise(b.fused) or false
+  b.fused.normalises = context.op == "mlp" and b.settings.norm == "rms" and fused.in_registers(b.fused) or false
   -- With one product X may be multiplied where it lies. What normalises a row of X may come after the product, if the norm's weight is
   -- in that of gate and up: the same numbers, but for roundings, in the convention that has none between.
-  b.fused.x_in_place = context.op == "mlp" and fused.can_normalise(b.fused) and gemm.can_be_in_place(plan, plan.x)
+  b.fused.x_in_place = context.op == "mlp" and fused.in_registers(b.fused) and gemm.can_be_in_place(plan, plan.x)
     and (b.settings.norm == "none" or b.settings.rounding == "once")
   b.fused.scales_rows = b.fused.x_in_place and b.settings.norm == "rms"
   b.type = plan.x.type
@@ -60,12 +60,22 @@ function M.rule(b, that, message) O.append(b.require, {that = that, message = me
 
 local function matrix(rows, ld, columns) return string.format("2 * ((%s - 1) * %s + %s)", rows, ld, columns) end
 local function aligned(buffer) return string.format("align_%s %% 16 == 0", buffer) end
--- The output that says whether something left the range of its type: bit 0 the normalised X, 1 the activations, 2 a weight, 3 the
+-- The output that says whether something left the range of its type: bit 0 forms of X, 1 the activations, 2 a weight (or a norm's in it), 3 the
 -- sums of C, where they have another type than C. The caller clears it. Scales are powers of two, each with its inverse: x_scale gate_up_scale = 1, act_scale down_scale = 1.
 local function overflow(b)
   if b.has_overflow then return end
   b.has_overflow = true
   M.buffer(b, "overflow", "output", "u32", 4, 1)
+end
+
+-- Not needed where X is multiplied where it lies.
+local function x_forms(b, role)
+  local bytes = string.format("2 * %d * block_m * block_h", #b.plan.x.slots)
+  if b.fused.x_in_place then
+    M.buffer(b, "x_forms", role, b.plan.forms_type, "x_in_place ? 0 : " .. bytes, "x_in_place")
+  else
+    M.buffer(b, "x_forms", role, b.plan.forms_type, bytes)
+  end
 end
 
 -- X as it is -> forms of X
@@ -76,21 +86,18 @@ local function forms_of_x(b, role)
   overflow(b)
   M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
   M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
-  M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
+  if b.fused.x_in_place then M.let(b, "x_in_place", aligned("x") .. " && ldx % 8 == 0") end
+  x_forms(b, role)
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
-  local when = 1
-  if b.fused.x_in_place then
-    M.let(b, "x_in_place", aligned("x") .. " && ldx % 8 == 0")
-    when = "!x_in_place"
-  end
+  local when = b.fused.x_in_place and "!x_in_place" or 1
   O.append(b.steps, {package = "forms_x", phase = "run", when = when, bind = {
     source = "x", out = "x_forms", scale = "x_scale", overflow = "overflow", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
     part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
   }})
 end
 
-local MOST_FUSED = 1024 -- tokens for which a kernel of its own takes longer, see tests/bench/NOTES.md
+local MOST_FUSED = 1024 -- tokens for which a kernel of its own takes longer than rows before the first product, see tests/bench/NOTES.md
 -- X, optionally with a residual to add first -> forms of the normalised X, in `forms`
 function M.rmsnorm(b, role)
   if b.settings.norm == "none" then return forms_of_x(b, role) end
@@ -104,16 +111,15 @@ function M.rmsnorm(b, role)
   M.buffer(b, "residual", "input", b.type, matrix("m", "ldr", "hidden"), 1)
   M.buffer(b, "sum", "output", b.type, "has_residual ? " .. matrix("m", "lds", "hidden") .. " : 0", "!has_residual")
   M.buffer(b, "norm", "input", b.type, "2 * hidden")
-  M.buffer(b, "x_forms", role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots))
   overflow(b)
-  M.let(b, "norm_aligned", table.concat({aligned("x"), aligned("norm"), "ldx % 8 == 0",
-        "(!has_residual || (" .. aligned("residual") .. " && " .. aligned("sum") .. " && ldr % 8 == 0 && lds % 8 == 0))"}, " && "))
+  M.let(b, "norm_aligned", table.concat(K.some({aligned("x"), not folded and aligned("norm"), "ldx % 8 == 0",
+        "(!has_residual || (" .. aligned("residual") .. " && " .. aligned("sum") .. " && ldr % 8 == 0 && lds % 8 == 0))"}), " && "))
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
   local when = {}
   if b.fused.normalises then
-    M.param(b, "fuse_norm", "the product by gate and up normalises X itself: 0 never, 1 where that is faster, 2 wherever it can", 0, 1)
+    M.param(b, "fuse_norm", "where X is normalised: 0 by a kernel of its own, 1 by the product by gate and up where that is faster, 2 by that product wherever it can", 0, 1)
     M.let(b, "fusible", "fuse_norm && norm_aligned && hidden % 8 == 0")
     if folded then
       M.let(b, "x_in_place", "fusible && !has_residual")
@@ -123,6 +129,7 @@ function M.rmsnorm(b, role)
     M.let(b, "normalises", string.format("fusible && %sblock_h <= %d && (fuse_norm > 1 || m <= %d)", folded and "!x_in_place && " or "", b.fused.variant.longest_row, MOST_FUSED))
     O.append(when, "!normalises")
   end
+  x_forms(b, role)
   O.append(b.steps, {package = "rmsnorm_forms", phase = "run", when = #when > 0 and table.concat(when, " && ") or 1, bind = {
     x = "x", residual = "residual", weight = not folded and "norm" or nil, sum = "sum", forms = "x_forms", overflow = "overflow", eps = "eps",
     weight_offset = not folded and "norm_offset" or nil, scale = "x_scale", m = "m", hidden = "hidden", ldx = "ldx", ldr = "ldr", lds = "lds",
@@ -165,8 +172,8 @@ local function parts(b)
   b.has_parts = true
   O.append(b.buffers, O.parts_buffer(b.product))
 end
--- What the kernels of both products take besides. `follows`: a kernel of this operation's run comes before. Since kernels that prepare
--- let nobody start early, the weight was there when that one started, and may be loaded before it has ended.
+-- What the kernels of both products take besides. `follows`: the operation has prepared the weight. The kernel before may be any, even the one
+-- that prepares: that lets nobody start early, so the weight is there when this kernel starts, and may be loaded before that one has ended.
 local function bind_product(b, bind, follows)
   if O.exchanges(b.product) then bind.parts = "parts" end
   if b.product.variant.exchanges then bind.y_ready = follows and 1 or 0 end
@@ -202,22 +209,22 @@ function M.gate_up(b, x_role, act_role)
   end
   bind_product(b, bind, not x_role)
   if b.fused.normalises then
-    for _, name in ipairs({"normalises", "x", "residual", "norm", "sum", "ldx", "ldr", "lds", "eps", "norm_offset", "x_scale", "hidden"}) do bind[name] = name end
+    local folded = b.fused.scales_rows
+    for _, name in ipairs(K.some({"normalises", "x", "residual", "sum", "ldx", "ldr", "lds", "eps", "x_scale", "hidden", not folded and "norm",
+                                  not folded and "norm_offset", folded and "row_scales"})) do bind[name] = name end
     bind.with_residual = "has_residual"
-  end
-  if b.fused.scales_rows then
-    bind.norm, bind.norm_offset = nil, nil
-    bind.scales_rows, bind.row_scales = "x_in_place", "row_scales"
   end
   if not b.fused.x_in_place then
     O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = 1, bind = bind})
     return
   end
+  local uniform = not b.fused.scales_rows -- what multiplies X does so in this kernel, if it has not been done
   bind.ldx = "ldx"
   for _, in_place in ipairs({true, false}) do
     local own = {}
     for name, value in pairs(bind) do own[name] = value end
     own.x_in_place, own.ax = in_place and 1 or 0, in_place and "x" or "x_forms"
+    if uniform then own.x_scale = in_place and "x_scale" or 1 end
     O.append(b.steps, {package = "gate_up_swiglu_forms", phase = "run", when = in_place and "x_in_place" or "!x_in_place", bind = own})
   end
 end

@@ -59,15 +59,21 @@ function M.weight(plan)
   if plan.unit_weights then return "flip", "u32" end
   return "weight", "float"
 end
--- That of a fill, as C: `text` reads it from the tables, which is not needed where every fill has the weight 1.
-function M.weight_of(plan, text)
+-- Whether every fill has the weight 1.
+function M.all_ones(plan)
   for _, fill in ipairs(plan.fills) do
-    if fill.weight ~= 1 then return text .. "." .. M.weight(plan) end
+    if fill.weight ~= 1 then return false end
   end
-  return plan.unit_weights and "0" or "1.0f"
+  return true
+end
+-- The weight of a fill, as C: `text` reads it from the tables.
+function M.weight_of(plan, text)
+  if M.all_ones(plan) then return plan.unit_weights and "0" or "1.0f" end
+  return text .. "." .. M.weight(plan)
 end
 -- The weight times a float.
 function M.weighed(plan, value)
+  if M.all_ones(plan) then return value end
   return plan.unit_weights and "__uint_as_float(__float_as_uint(" .. value .. ") ^ (flip & 0x80000000))" or "weight * " .. value
 end
 

@@ -1,5 +1,5 @@
 -- mlp: C = down(activation(X' gate, X' up)), X' = rmsnorm(X [+ residual]); three kernels, or two (`fuse_norm`), that overlap at their seams.
--- prepare: forms of gate, up and down, as models store them, with the norm's weight where X is multiplied as it is. run: the rest.
+-- prepare: forms of gate, up and down, as models store them, with the norm's weight if X can be multiplied as it is. run: the rest.
 local P = use("lib/mlp")
 
 return function(context)

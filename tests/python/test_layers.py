@@ -113,7 +113,16 @@ scaled = layers.MLP(context, memory, hidden, inner, put(context, gate), put(cont
                     weight_scales=(4.0, 0.25))
 scaled.run(5, x=put(context, x), residual=put(context, residual), sum=total, c=c)
 check("mlp, scaled weights", error(context, c, want), 4e-3)
-del mlp, linear, scaled
+# also where X is multiplied as it is and there is no norm to undo the scale
+plain_want = None
+for first in (1.0, 4.0, 0.25):
+    plain = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), weight_scales=(first, 1.0))
+    plain.run(5, x=put(context, x), c=c)
+    if plain_want is None:
+        gates, ups = product(x, gate), product(x, up)
+        plain_want = product([[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(gates, ups)], down)
+    check("mlp without norm, scale %g" % first, error(context, c, plain_want), 4e-3)
+del mlp, linear, scaled, plain
 
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}

@@ -14,6 +14,7 @@ local function make(context)
     buffers[#buffers + 1] = {name = "second", type = operand.type, role = "in"}
   end
   if operand.normed then -- columns are multiplied by a norm's weight and its offset
+    if not s.written_out or operand.rows_contiguous or operand.rows * operand.cols > 1 then refuse("Only a weight of one block takes in a norm's weight.") end
     args[#args + 1], args[#args + 2] = K.pointer("norm"), K.f32("norm_offset")
     buffers[#buffers + 1] = {name = "norm", type = operand.type, role = "in"}
   end

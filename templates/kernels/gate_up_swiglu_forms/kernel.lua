@@ -77,40 +77,68 @@ end
 
 local ROW_PLACES = 8 -- chunks of 8 numbers of a row that each of 128 threads holds
 local LONGEST_ROW = 128 * 8 * ROW_PLACES
--- Consumers normalise rows of X before their first product, where the parameter `normalises` says so. context.scales_rows: X can also be
--- multiplied as it is, where `scales_rows` says so; the norm's weight is in that of the product then.
+-- X is normalised by this kernel. Before the first product by the consumers, where the parameter `normalises` says so; or, with
+-- context.scales_rows, which takes the norm's weight to be in that of the product, after it, where `x_in_place` says so.
 local function normalising(context)
   local plan, type, scales = context.plan, context.plan.x.type, context.scales_rows or false
   local weighted = not scales
-  return {
+  local prologue = {
     work = "Before their first product they normalise rows of X, if `normalises`.", scales = scales,
     template = "kernels/gate_up_swiglu_forms/normalise.cuh.tmpl", call = "normalise_rows", wanted = "normalises",
     values = {operand = plan.x, type = type, forms_type = plan.forms_type, chunk = 8, rounding = context.settings.rounding, places = ROW_PLACES, weighted = weighted, scales = scales},
     norm = string.format("{x, residual, %ssum, x_forms, ldx, ldr, lds, eps, %sx_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
                          weighted and "norm, " or "", weighted and "norm_offset, " or ""),
-    parameters = string.format("int normalises, %sconst u16 *x, const u16 *residual, %su16 *sum, u16 *x_forms, i64 ldx, i64 ldr, i64 lds, float eps, %sfloat x_scale, int hidden, int with_residual",
-                               scales and "int scales_rows, float *row_scales, " or "", weighted and "const u16 *norm, " or "", weighted and "float norm_offset, " or ""),
-    args = K.some({K.i32("normalises"), scales and K.i32("scales_rows"), scales and K.pointer("row_scales"), K.pointer("x"), K.pointer("residual"), weighted and K.pointer("norm"),
-                   K.pointer("sum"), K.pointer("ax"), K.i64("ldx"), K.i64("ldr"), K.i64("lds"), K.f32("eps"), weighted and K.f32("norm_offset"), K.f32("x_scale"),
-                   K.i32("hidden"), K.i32("with_residual")}),
-    buffers = K.some({scales and {name = "row_scales", type = "f32", role = "inout"}, {name = "x", type = type, role = "in"},
-                      {name = "residual", type = type, role = "in"}, weighted and {name = "norm", type = type, role = "in"}, {name = "sum", type = type, role = "out"}}),
-    scalars = K.some({{name = "eps", type = "f32"}, weighted and {name = "norm_offset", type = "f32"}, {name = "x_scale", type = "f32"}}),
-    params = K.some({"normalises", scales and "scales_rows", "ldx", "ldr", "lds", "hidden", "with_residual"}),
-    require = {{that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
-                message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW}},
+    args = {}, buffers = {}, scalars = {}, params = {},
+    require = K.some({
+      {that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
+       message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW},
+      scales and {that = "!x_in_place || (!normalises && !with_residual && hidden >= 1 && hidden <= block_k && hidden % 8 == 0)",
+                  message = "X as it is: rows of whole chunks of 8 without a residual, which are normalised after the product"},
+    }),
   }
+  prologue.usher = string.format("usher(%s, sync, x_ready, taken)", scales and prologue.norm .. ", row_scales, x_in_place != 0" or "block_m")
+  prologue.usher_wanted = scales and "normalises || x_in_place" or "normalises"
+  local declared = {}
+  for _, row in ipairs(K.some({ -- type and name in C, the argument, what a buffer is to the kernel
+    {"int", "normalises", K.i32("normalises")},
+    scales and {"int", "x_in_place", K.i32("x_in_place")},
+    scales and {"float *", "row_scales", K.pointer("row_scales"), "inout", "f32"},
+    {"const u16 *", "x", K.pointer("x"), "in", type},
+    {"const u16 *", "residual", K.pointer("residual"), "in", type},
+    weighted and {"const u16 *", "norm", K.pointer("norm"), "in", type},
+    {"u16 *", "sum", K.pointer("sum"), "out", type},
+    {"u16 *", "x_forms", K.pointer("ax")},
+    {"i64", "ldx", K.i64("ldx")}, {"i64", "ldr", K.i64("ldr")}, {"i64", "lds", K.i64("lds")},
+    {"float", "eps", K.f32("eps")}, weighted and {"float", "norm_offset", K.f32("norm_offset")}, {"float", "x_scale", K.f32("x_scale")},
+    {"int", "hidden", K.i32("hidden")}, {"int", "with_residual", K.i32("with_residual")},
+  })) do
+    local c_type, name, argument, role, kind = table.unpack(row)
+    local function add(list, entry) list[#list + 1] = entry end
+    add(declared, c_type .. (c_type:match("%*$") and "" or " ") .. name)
+    add(prologue.args, argument)
+    if role then add(prologue.buffers, {name = name, type = kind, role = role}) end
+    if argument.type == "f32" then add(prologue.scalars, {name = name, type = "f32"}) end
+    if argument.type == "i32" or argument.type == "i64" then add(prologue.params, name) end
+  end
+  prologue.parameters = table.concat(declared, ", ")
+  return prologue
 end
 
--- Where a tile is one product, the consumers make activations of their accumulators. context.normalises: they can normalise X too.
+-- Where a tile is one product, the consumers make activations of their accumulators. context.normalises: X is normalised too.
 local function in_registers(context, gemm)
   local row = activations[context.settings.activation]
   local epilogue = common(context, row, row.gated and 2 or 1)
   epilogue.work = "They make activations of a tile's accumulators before they send it."
   epilogue.template, epilogue.out, epilogue.fold = "kernels/gate_up_swiglu_forms/epilogue.cuh.tmpl", "act", row.gated and 2 or 1
   epilogue.values.turned, epilogue.values.c_type, epilogue.values.plan = context.tune.turned > 0, context.plan.forms_type, context.plan
-  epilogue.values.scaled = context.scales_rows or false
-  epilogue.take({OVERFLOW, SCALE, INNER}, context.scales_rows and {"scales_rows ? row_scales : nullptr", "x_ready"})
+  -- X as it is: what it would have been multiplied by comes to the product's rows, or, without a norm, to all of it
+  epilogue.values.scaled = context.scales_rows and "rows" or context.x_in_place and "all" or false
+  local parameters = {OVERFLOW, SCALE, INNER}
+  if epilogue.values.scaled == "all" then
+    parameters[#parameters + 1] = {"float", "x_scale", K.f32("x_scale")}
+    epilogue.scalars[#epilogue.scalars + 1] = {name = "x_scale", type = "f32"}
+  end
+  epilogue.take(parameters, context.scales_rows and {"x_in_place ? row_scales : nullptr", "x_ready"})
   local plan = setmetatable({c_type = context.plan.forms_type}, {__index = context.plan})
   return gemm.make(setmetatable({plan = plan, prologue = context.normalises and normalising(context), epilogue = epilogue, forms_given = true, variant = gemm}, {__index = context}))
 end
@@ -121,7 +149,7 @@ local function variant(gemm, workers)
   return {
     needs = gemm.needs, tune = gemm.tune, multiples = gemm.multiples,
     make = function(context) return registers(context) and in_registers(context, gemm) or by_workers(context, gemm, workers) end,
-    can_normalise = registers, longest_row = LONGEST_ROW,
+    in_registers = registers, longest_row = LONGEST_ROW,
     activation = function(settings) return activations[settings.activation] end,
     -- rows of gate that stand side by side in the prepared weight, before as many of up
     together = function(context) return registers(context) and GROUP or context.tune.tile_n // 2 end,

@@ -59,7 +59,8 @@ end
 -- context.deliver: sums do so too, and the last write to a block delivers C in the type deliver.type, or, where C's place takes
 -- something of the sums' type, as_sums. It also does what else comes to C, see addends.cuh.tmpl. The plan is then one that
 -- deliver.lua made.
--- context.prologue: consumers make X in the buffer "ax" before their first product, if the argument prologue.wanted says so.
+-- context.prologue: consumers make X in the buffer "ax" before their first product, if the argument prologue.wanted says so; idle
+-- warps do what prologue.usher says, if prologue.usher_wanted.
 -- context.epilogue: consumers make something of a tile's accumulators before they send it (one product only), `fold` columns
 -- become one; the result is an operand's block of another product, in the buffer epilogue.out, which is written with its padding.
 function M.make(context, template, g)
@@ -72,8 +73,7 @@ function M.make(context, template, g)
   local buffers = {{name = "ax", type = plan.forms_type, role = prologue and "inout" or "in"}}
   local params = {"m", "n", "k", "batch", "block_m", "block_n", "block_k", "forms_x", "forms_y", "batch_x", "batch_y", "cut"}
   local function add(list, ...) for _, item in ipairs({...}) do list[#list + 1] = item end end
-  if context.x_in_place then add(params, "x_in_place") end
-  if context.x_in_place and not prologue then add(params, "ldx") end
+  if context.x_in_place and not prologue then add(params, "x_in_place", "ldx") end
   if x_plain then
     add(args, K.matrix_map("x", plan.forms_type, "k", "m", "batch_x", "2 * ldx", "2 * (batch_x > 1 ? stride_x : m * ldx)",
                            g.tile_k, g.a_rows, 256))

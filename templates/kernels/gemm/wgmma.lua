@@ -38,7 +38,8 @@ local function registers(context, beside, sink, threads)
   return few, many
 end
 
--- Rows of the boxes of turned results: a multiple of 16, as stmatrix stores them, that divides the tile's rows.
+-- Rows of the boxes of turned results: a multiple of 16, as stmatrix stores them, that divides the tile's rows. At most 112,
+-- so that larger tiles have two boxes and one is filled while the other is sent; but 176 and 208 rows are one box, as nothing divides them.
 local function turned_box_rows(rows)
   for box = 112, 32, -16 do
     if rows % box == 0 then return box end
@@ -66,11 +67,10 @@ end
 local function exchanges(context) return #context.plan.steps == 1 end
 
 -- Ring slots of so many bytes in what is left of shared memory. At least the fewest that there can be: P.finish refuses what does not fit.
-local BARRIERS = 16 -- bytes for a slot's mbarriers
+local BARRIERS, FEWEST, MOST = 16, 2, 12 -- bytes for a slot's mbarriers; slots
 local function stages(t, slot, left)
-  local values = tune.stages.values
   if t.stages > 0 then return t.stages end
-  return math.max(values[2], math.min(values[#values], left // (slot + BARRIERS)))
+  return math.max(FEWEST, math.min(MOST, left // (slot + BARRIERS)))
 end
 
 -- Everything the template needs to know about sizes, from the plan's parameters.
