@@ -201,8 +201,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
         "tune --op mlp",
         "[SCHEME...] [options]",
         "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and remembers them. A "
-        "number "
-        "stands for its class: from 17 to 2048 tokens those that one tile width fits.",
+        "number stands for its class: from 17 to 2048 tokens those that one tile width fits.",
         "heptane tune --op mlp --hidden 5120 --intermediate 17408    every number of tokens up to 16384: 77 are timed\n"
         "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16    only these\n"
         "heptane bench --op mlp --chosen --sizes 256    what was chosen, against cuBLAS with fused kernels\n",
