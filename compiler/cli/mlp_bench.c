@@ -40,8 +40,8 @@ static hpt_status read_options(mlp_bench *b, int argc, char **argv, bool *helped
         {"set", 0, HPT_OPTION_TEXT, &b->settings, "NAME=N,...", "further parameters of the operation (cut=2)", 0, 0},
         {"unchained", 0, HPT_OPTION_FLAG, &b->unchained, NULL, "also each scheme without chaining", 0, 0},
         {"chosen", 0, HPT_OPTION_FLAG, &b->chosen, NULL,
-         "what a layer takes for each size, and schemes that are named: as `heptane tune --op mlp` has found, else a "
-         "default",
+         "what a layer takes for each size, as `heptane tune --op mlp` has found, else a default; of schemes only "
+         "those that are named",
          0, 0},
         {"parts", 0, HPT_OPTION_FLAG, &b->parts, NULL, "also the time of each kernel by itself", 0, 0},
         {"load", 0, HPT_OPTION_REAL, &b->load, "S", "seconds of load before the first sample (default 2.2)", 0, 3600},

@@ -165,13 +165,25 @@ done:
     return status;
 }
 
+/* The largest number of tokens of each class; test_tuned.c counts them. */
+static hpt_status every_class(tuner *t, hpt_error *error) {
+    int64_t m = 0;
+    while (m < LARGEST_CLASS) {
+        m = hpt_tuned_class(m + 1);
+        if (t->size_count == MOST_SIZES)
+            return hpt_error_set(error, HPT_INTERNAL, "", "There are more than %d classes of tokens.", MOST_SIZES);
+        t->size[t->size_count++] = m;
+    }
+    return HPT_OK;
+}
+
 static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hpt_error *error) {
     int first;
     hpt_emit_options *emit = &t->source.emit;
     const hpt_option options[] = {
         {"op", 0, HPT_OPTION_TEXT, &emit->op, "OP", "mlp", 0, 0},
         {"sizes", 0, HPT_OPTION_TEXT, &t->sizes, "LIST",
-         "token counts, with commas (default: the largest of every class up to 16384)", 0, 0},
+         "token counts, with commas (default: 77 of them, the largest of every class up to 16384)", 0, 0},
         {"hidden", 0, HPT_OPTION_INTEGER, &t->hidden, "H", "hidden size of the model (default 5120)", 1, 1 << 30},
         {"intermediate", 0, HPT_OPTION_INTEGER, &t->inner, "I", "intermediate size (default 17408)", 1, 1 << 30},
         {"with", 0, HPT_OPTION_TEXT, &emit->with, "NAME=VALUE,...", "settings: activation, rounding, sums", 0, 0},
@@ -188,9 +200,10 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     const hpt_usage usage = {
         "tune --op mlp",
         "[SCHEME...] [options]",
-        "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and remembers them.",
-        "heptane tune --op mlp --hidden 5120 --intermediate 17408    every number of tokens up to 16384\n"
-        "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16\n"
+        "Finds the fastest scheme and plan of an MLP block for numbers of tokens on this GPU and remembers them. A "
+        "number stands for its class: from 17 to 2048 tokens those that one tile width fits.",
+        "heptane tune --op mlp --hidden 5120 --intermediate 17408    every number of tokens up to 16384: 77 are timed\n"
+        "heptane tune --op mlp seven-write two-levels --sizes 1,16,256,4096,16384 --in-type bf16    only these\n"
         "heptane bench --op mlp --chosen --sizes 256    what was chosen, against cuBLAS with fused kernels\n",
         0,
         MOST_SCHEMES,
@@ -201,9 +214,7 @@ static hpt_status read_options(tuner *t, int argc, char **argv, bool *helped, hp
     for (int i = first; i < argc; i++) t->schemes[t->scheme_count++] = argv[i];
     if (!t->scheme_count) t->schemes[t->scheme_count++] = "seven-write";
     if (t->sizes) return hpt_tokens_parse(t->size, &t->size_count, MOST_SIZES, t->sizes, error);
-    for (int64_t m = 1; m <= LARGEST_CLASS && t->size_count < MOST_SIZES; m = t->size[t->size_count++] + 1)
-        t->size[t->size_count] = hpt_tuned_class(m);
-    return HPT_OK;
+    return every_class(t, error);
 }
 
 static hpt_status make_weights(tuner *t, hpt_error *error) {

@@ -240,6 +240,8 @@ hpt_status hpt_call_run(const hpt_call *call, void *stream, hpt_error *error) {
     return launch_phase(call, HPT_PHASE_RUN, stream, error);
 }
 
+/* The name is enough: a finishing pass is a package of its own, every operation that can have one calls it so
+ * (templates/kernels/finish), and a call has records only of the steps that it launches. */
 double hpt_call_error_bound(const hpt_call *call) {
     const hpt_operation *o = call->op->record;
     for (size_t i = 0; i < call->record_count; i++)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define FORMAT "heptane-tuned/1"
-enum { FEW_ROWS = 16 }; /* one width for all of them */
+enum { FEW_ROWS = 16 }; /* one width serves them all; classes are finer only so that tuning tells them apart */
 
 int64_t hpt_tuned_class(int64_t m) {
     int64_t class = 1;
@@ -43,8 +43,8 @@ static void key_text(hpt_text *out, const hpt_tuned_key *key) {
                     key->driver, key->op, key->types, hpt_tuned_class(key->m), key->n, key->k);
 }
 
-/* A layer asks once for each class, a model has many layers: the document is read again only when its file has changed.
- */
+/* A layer asks once for each class, a model has many layers: the document is read again only when its file has
+ * changed. */
 static struct {
     pthread_mutex_t lock;
     char path[PATH_MAX + 16];

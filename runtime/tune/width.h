@@ -1,5 +1,5 @@
-/* width.h - how wide tiles of turned roles are for so many rows (`--plan turned=W`, templates/kernels/gemm/README.md).
- */
+/* width.h - how wide tiles of turned roles are for so many rows (`--plan turned=W`,
+ * templates/kernels/gemm/README.md). */
 #ifndef HPT_WIDTH_H
 #define HPT_WIDTH_H
 

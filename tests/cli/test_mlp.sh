@@ -42,11 +42,18 @@ run 5e-4 trivial -m 113 --hidden 136 --intermediate 130 --plan turned=112,tile_n
 run 8e-4 trivial -m 175 --hidden 73 --intermediate 201 --plan turned=176,tile_n=128,cluster=2 --residual
 run 5e-4 trivial -m 241 --hidden 72 --intermediate 136 --plan turned=240,tile_n=128,cluster=1 --out-type f32 --with sums=f32
 run 8e-4 trivial -m 17 --hidden 2052 --intermediate 1100 --plan turned=32,$plan=9 --set cut=1 --repeat 2 --residual
-# X normalised by the product by gate and up, and by a kernel of its own, where a row is too long, or is cut, or is told so
+# X normalised before the product, with a residual or rounding=twice: by the product itself, or by a kernel of its own where a row is
+# too long or fuse_norm=0; for more than 1024 tokens by the product only where fuse_norm=2. Without a residual X lies in place and its
+# rows are normalised after the product
 run 8e-4 trivial -m 65 --hidden 5120 --intermediate 72 --with rounding=twice --residual
 run 8e-4 trivial -m 2 --hidden 10248 --intermediate 72 --residual
 run 8e-4 trivial -m 33 --hidden 520 --intermediate 130 --set fuse_norm=0 --residual
-run 8e-4 trivial -m 1100 --hidden 72 --intermediate 72 --set fuse_norm=2
+run 8e-4 trivial -m 1100 --hidden 72 --intermediate 72 --set fuse_norm=2 --residual
+run 8e-4 trivial -m 1100 --hidden 72 --intermediate 72
+# X in place and nothing to normalise; rows that are not aligned are copied
+run 8e-4 trivial -m 130 --hidden 136 --intermediate 200 --with norm=none
+run 8e-4 trivial -m 47 --hidden 72 --intermediate 136 --with norm=none --plan turned=48,tile_n=128,cluster=1
+run 8e-4 trivial -m 33 --hidden 73 --intermediate 130 --with norm=none --plan turned=48,tile_n=128,cluster=1
 run 2e-3 seven-write -m 65 --hidden 300 --intermediate 330 --plan turned=32,tile_n=128,cluster=2,stages=6
 message=$("$HEPTANE" emit trivial --op mlp --plan turned=64 -o /dev/null/x 2>&1) && fail "turned roles with tile_n=256 were taken"
 [[ $message == *"turned=64 needs tile_n=128"* ]] || fail "$message"

@@ -5,7 +5,7 @@
   tests/device/mlp.py --check --bench          parts, any of --check --bench --small --any --rank --unchained
   tests/device/mlp.py --small                  T = 1 ... 3072: plans of the trivial scheme and seven-write; mlp-small.*
   tests/device/mlp.py --any                    what a layer takes (tuned or default) at any T; `heptane tune --op mlp` before it. Its sizes go to
-                                               processes of a dozen (--batch), each of which is kept; `--options trivial` for the plain plan beside it
+                                               processes of 13 (--batch), each of which is kept; `--options trivial` for the plain plan beside it
   tests/device/mlp.py --rank --unchained       controls: rank 8 through the same kernels, the schedule without chaining
   tests/device/mlp.py --bench --shapes 5120x17408 --sizes 4096,8192 --schemes seven-write,textbook --quick
 
@@ -36,11 +36,14 @@ CHECKS = [  # scheme, tokens, hidden, intermediate, further options
     ("trivial", 17, 576, 1536, ["--with", "activation=geglu_tanh"]),
     ("trivial", 513, 576, 1536, ["--in-type", "bf16", "--forms", "bf16", "--with", "activation=silu"]),
     ("trivial", 8192, 4096, 14336, []),
+    ("trivial", 1100, 576, 1536, ["--set", "fuse_norm=2", "--residual"] + REPEAT),
+    ("trivial", 1100, 576, 1536, ["--with", "norm=none"] + REPEAT),
 ] + [("trivial", tokens, 5120, 17408, ["--plan", "turned=%d,tile_n=128,cluster=%d" % plan] + more) for tokens, plan, more in [
     (1, (16, 1), REPEAT), (17, (32, 1), ["--residual"] + REPEAT), (63, (64, 1), REPEAT), (65, (96, 1), ["--in-type", "bf16"] + REPEAT),
     (60, (64, 4), REPEAT), (100, (128, 2), REPEAT), (129, (192, 1), REPEAT), (256, (256, 1), ["--set", "cut=2"]), (1000, (256, 2), REPEAT),
     (47, (48, 1), REPEAT), (49, (48, 2), REPEAT), (111, (112, 2), REPEAT), (113, (112, 1), ["--residual"] + REPEAT), (175, (176, 1), REPEAT),
-    (353, (176, 2), ["--in-type", "bf16"] + REPEAT), (207, (208, 2), REPEAT), (209, (208, 1), REPEAT), (239, (240, 1), REPEAT), (721, (240, 2), REPEAT)]]
+    (353, (176, 2), ["--in-type", "bf16"] + REPEAT), (207, (208, 2), REPEAT), (209, (208, 1), REPEAT), (239, (240, 1), REPEAT), (721, (240, 2), REPEAT),
+    (47, (48, 1), ["--with", "norm=none"] + REPEAT)]]
 SHAPES = ["5120x17408", "4096x14336"]
 TURNED = "trivial@turned=*,tile_n=128,cluster=%d"  # *: the width that fits
 SMALL = {  # sizes: scheme and plan

@@ -68,6 +68,19 @@ for rows in (1, 7, 7):
 hidden, inner, rows = 40, 24, 5
 gate, up, down = matrix(inner, hidden, 0.15), matrix(inner, hidden, 0.15), matrix(hidden, inner, 0.2)
 norm, gate_bias, up_bias, down_bias = matrix(1, hidden, 0.1, 1.0), matrix(1, inner, 0.3), matrix(1, inner, 0.3), matrix(1, hidden, 0.3)
+
+
+def mlp_of(z, norm):
+    normed = []
+    for row in z:
+        scale = 1 / math.sqrt(sum(v * v for v in row) / hidden + 1e-5)
+        normed.append([v * scale * w for v, w in zip(row, norm[0])])
+    gates = [[v + b for v, b in zip(row, gate_bias[0])] for row in product(normed, gate)]
+    ups = [[v + b for v, b in zip(row, up_bias[0])] for row in product(normed, up)]
+    act = [[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(gates, ups)]
+    return [[v + b for v, b in zip(row, down_bias[0])] for row in product(act, down)]
+
+
 mlp = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), put(context, norm), 1e-5,
                  gate_bias=put(context, gate_bias), up_bias=put(context, up_bias), down_bias=put(context, down_bias), threshold=3)
 for rows in (1, 5):
@@ -76,15 +89,7 @@ for rows in (1, 5):
     context.fill(overflow, 0, 4)
     mlp.run(rows, x=put(context, x), residual=put(context, residual), sum=total, c=c, overflow=overflow)
     z = [[a + b for a, b in zip(p, q)] for p, q in zip(x, residual)]
-    normed = []
-    for row in z:
-        scale = 1 / math.sqrt(sum(v * v for v in row) / hidden + 1e-5)
-        normed.append([v * scale * w for v, w in zip(row, norm[0])])
-    gates = [[v + b for v, b in zip(row, gate_bias[0])] for row in product(normed, gate)]
-    ups = [[v + b for v, b in zip(row, up_bias[0])] for row in product(normed, up)]
-    act = [[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(gates, ups)]
-    want = [[v + b for v, b in zip(row, down_bias[0])] for row in product(act, down)]
-    check("mlp, %d rows" % rows, error(context, c, want), 4e-3)
+    check("mlp, %d rows" % rows, error(context, c, mlp_of(z, norm)), 4e-3)
     check("sum, %d rows" % rows, error(context, total, z), 1e-3)
     assert context.download(overflow, 4) == bytes(4)
 
@@ -107,12 +112,27 @@ for scale, bits in ((4.0, 4), (2.0 ** -15, 0)):
                overflow=overflow)
     assert context.download(overflow, 1)[0] & 4 == bits, (scale, bits)
     context.fill(overflow, 0, 4)
-# scaled by a power of two and back gives the same result
-scaled = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), put(context, norm), 1e-5,
-                    gate_bias=put(context, gate_bias), up_bias=put(context, up_bias), down_bias=put(context, down_bias), threshold=3,
-                    weight_scales=(4.0, 0.25))
-scaled.run(5, x=put(context, x), residual=put(context, residual), sum=total, c=c)
-check("mlp, scaled weights", error(context, c, want), 4e-3)
+# scaled by a power of two and back gives the same result. Few rows take weights with the norm's in them, which have a scale of their
+# own: normalised after the product, or, with a residual, before; many rows take weights without it
+for norm_scale in (1.0, 4.0, 0.25):
+    scaled = layers.MLP(context, memory, hidden, inner, put(context, gate), put(context, up), put(context, down), put(context, norm), 1e-5,
+                        gate_bias=put(context, gate_bias), up_bias=put(context, up_bias), down_bias=put(context, down_bias), threshold=3,
+                        weight_scales=(4.0, 0.25), norm_scale=norm_scale, overflow=overflow)
+    for rows, more in ((1, residual), (1, None), (5, residual)):
+        given = {"residual": put(context, more), "sum": total} if more else {}
+        scaled.run(rows, x=put(context, x), c=c, overflow=overflow, **given)
+        check("mlp, norm_scale %g, %d rows%s" % (norm_scale, rows, ", residual" if more else ""),
+              error(context, c, mlp_of((z if more else x)[:rows], norm)), 4e-3)
+    assert ["row_scales" in scaled._op(number).buffers for number in map(scaled.number_for, (1, 5))] == [True, False]
+assert context.download(overflow, 4) == bytes(4)
+# a norm's weight that with those of gate and up is beyond f16, though neither is by itself
+steep = put(context, [[600.0] * hidden])
+wide = [[200.0 if i == j else 0.0 for i in range(hidden)] for j in range(inner)]
+for norm_scale, bits in ((1.0, 4), (2.0 ** -8, 0)):
+    context.fill(overflow, 0, 4)
+    steeper = layers.MLP(context, memory, hidden, inner, put(context, wide), put(context, wide), put(context, down), steep,
+                         norm_scale=norm_scale, overflow=overflow)
+    assert context.download(overflow, 4)[0] == bits, (norm_scale, bits)
 # also where X is multiplied as it is and there is no norm to undo the scale
 plain_want = None
 for first in (1.0, 4.0, 0.25):
@@ -122,7 +142,7 @@ for first in (1.0, 4.0, 0.25):
         gates, ups = product(x, gate), product(x, up)
         plain_want = product([[u * g / (1 + math.exp(-g)) for g, u in zip(p, q)] for p, q in zip(gates, ups)], down)
     check("mlp without norm, scale %g" % first, error(context, c, plain_want), 4e-3)
-del mlp, linear, scaled, plain
+del mlp, linear, scaled, steeper, plain
 
 # what was tuned for a number of rows is taken for it, and few rows share the weights of the trivial scheme
 names = {"gate": put(context, gate), "up": put(context, up), "down": put(context, down), "norm": put(context, norm)}

@@ -97,6 +97,19 @@ def check_product_range(given):
     assert not torch.isfinite(y).all() and mlp.overflowed()
 
 
+def check_norms(dtype):
+    """A norm far from 1, and weights as far on the other side: those that have the norm's in them need no scale, the others do."""
+    gate, up, down, norm = weights(dtype)
+    for factor in (2.0 ** -8, 2.0 ** 8):
+        given = gate / factor, up / factor, down, norm * factor
+        mlp = heptane.MLP.from_torch(*given, eps=1e-6, threshold=THRESHOLD, **PLACE)
+        for rows in ROWS:
+            x, residual = inputs(dtype, rows), inputs(dtype, rows)
+            check("norm of %g, %s, %d rows" % (factor, dtype, 2 * rows), error(mlp(x), reference(x, *given)), LIMITS[dtype])
+            check("  with a residual", error(mlp(x, residual)[0], reference(x.double() + residual.double(), *given)), LIMITS[dtype])
+        assert not mlp.overflowed()
+
+
 def check_compiled(dtype):
     given, x, residual = weights(dtype), inputs(dtype, ROWS[-1]), inputs(dtype, ROWS[-1])
     mlp = heptane.MLP.from_torch(*given, eps=1e-6, threshold=THRESHOLD, **PLACE)
@@ -191,6 +204,7 @@ def check_streams():
 check_refusals()
 for dtype in LIMITS:
     check_layers(dtype)
+    check_norms(dtype)
 check_compiled(torch.bfloat16)
 if GPU:
     check_graph()

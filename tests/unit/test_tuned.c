@@ -31,6 +31,9 @@ static void test_class(void **state) {
     assert_int_equal(hpt_tuned_class(4096), 4096);
     assert_int_equal(hpt_tuned_class(4097), 6144);
     assert_true(hpt_tuned_class(INT64_MAX) > 0);
+    int classes = 0;
+    for (int64_t m = 0; m < 16384; classes++) m = hpt_tuned_class(m + 1);
+    assert_int_equal(classes, 77); /* what `heptane tune --op mlp` says and takes by default */
 }
 
 /* Of all widths the one with the fewest rows; every number of rows up to these has the same. */

@@ -129,13 +129,15 @@ hpt_status hpt_call_bind(hpt_call *call, hpt_error *error);
 hpt_status hpt_call_prepare(const hpt_call *call, void *stream, hpt_error *error);
 hpt_status hpt_call_run(const hpt_call *call, void *stream, hpt_error *error);
 int hpt_call_launches(const hpt_call *call); /* kernels that one run launches */
-/* The relative Frobenius error that a bound call's result stays within, for N(0,1) data: hpt_op_info's, or more where a finishing
- * pass rounds C once more. 0 if none is stated. */
+/* The relative Frobenius error that a bound call's result stays within, for N(0,1) data: hpt_op_info's, or more where a
+ * finishing pass rounds C once more. 0 if none is stated. */
 double hpt_call_error_bound(const hpt_call *call);
 
 /* Prepared buffers are plain bytes for one op, shape and device kind: they can be downloaded, kept in a file and
  * uploaded again. The stamp says whether they fit: 64 hexadecimal digits of op, scheme, types, parameters and kernels'
- * sources. */
+ * sources. It does not cover what was prepared: weights, a norm's weight that is part of them, scalars such as
+ * gate_up_scale and norm_offset. A kernel of the caller's own that writes prepared buffers must not let the next kernel
+ * start early (griddepcontrol.launch_dependents): a run may load weights before the kernel before it has ended. */
 hpt_status hpt_call_stamp(hpt_call *call, char out[65], hpt_error *error);
 
 #ifdef __cplusplus

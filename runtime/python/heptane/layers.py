@@ -83,7 +83,11 @@ class _Layer:
         """A call with all that does not depend on addresses. Parameters that a Choice names do not override the caller's."""
         settings = dict(pair.split("=") for pair in self.choices[number].settings.split(",") if pair)
         wanted = {**{name: int(value) for name, value in settings.items()}, **(params or {})}
-        return (op or self._op(number)).call().set(m=m, **self.sizes, **wanted).scalars(**self.scalars)
+        op = op or self._op(number)
+        return op.call().set(m=m, **self.sizes, **wanted).scalars(**self._scalars(op))
+
+    def _scalars(self, op):
+        return self.scalars
 
     def _looked_at(self, number):
         """The layout of a choice's prepared weights and the sizes of their buffers; a folder is read once for all layers of equal sizes."""
@@ -207,11 +211,15 @@ class Linear(_Layer):
 
 
 class MLP(_Layer):
-    """C = down(activation(gate X', up X')), X' = rmsnorm(X + residual) or X."""
+    """C = down(activation(gate X', up X')), X' = rmsnorm(X + residual) or X.
+
+    A norm's weight and offset must stay as they were when the layer was made: they are part of some prepared weights, and read at run
+    time by the rest. Scales are powers of two that bring weights into the range of their forms: `weight_scales` those of gate and up,
+    and of down; `norm_scale` those of gate and up besides, where they are multiplied by the norm's."""
 
     def __init__(self, context, memory, hidden, inner, gate, up, down, norm=0, eps=1e-6, norm_offset=0.0, gate_bias=0, up_bias=0,
-                 down_bias=0, weight_scales=(1.0, 1.0), overflow=0, activation="swiglu", rounding="once", type="f16", forms="f16",
-                 scheme=None, threshold=None, stream=None):
+                 down_bias=0, weight_scales=(1.0, 1.0), norm_scale=1.0, overflow=0, activation="swiglu", rounding="once", type="f16",
+                 forms="f16", scheme=None, threshold=None, stream=None):
         settings = ["activation=" + activation, "rounding=" + rounding]
         if not norm:
             settings.append("norm=none")
@@ -223,8 +231,13 @@ class MLP(_Layer):
                          _choices(context, "mlp", types, inner, hidden, scheme, threshold), _finder(context, "mlp", options))
         self.constants = {name: address for name, address in
                           {"norm": norm, "gate_bias": gate_bias, "up_bias": up_bias, "down_bias": down_bias}.items() if address}
-        first, second = weight_scales  # powers of two that bring the weights into the range of their forms
+        first, second = weight_scales
         self.scalars = {"gate_up_scale": first, "x_scale": 1 / first, "down_scale": second, "act_scale": 1 / second}
+        self.normed = {"gate_up_scale": first * norm_scale, "x_scale": 1 / (first * norm_scale)}
         if norm:
             self.scalars.update(eps=eps, norm_offset=norm_offset)
         self._prepare({"gate": gate, "up": up, "down": down, "overflow": overflow}, stream)
+
+    def _scalars(self, op):
+        """An operation that normalises rows after the product has the norm's weight in those of gate and up, and this buffer."""
+        return {**self.scalars, **self.normed} if "row_scales" in op.buffers else self.scalars

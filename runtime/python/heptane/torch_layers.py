@@ -44,13 +44,16 @@ def _in_range(tensor):
     return float(tensor.abs().max()) < 8192
 
 
-def _scale(*tensors, norm=None, norm_offset=0.0):
-    """A power of two that brings the largest weight near 1, where it is far from there: as it is, or times a norm's."""
-    largest = max(float(t.abs().max()) for t in tensors)
-    if norm is not None:
-        largest *= max(1.0, float((norm.float() + norm_offset).abs().max()))
+def _largest(*tensors):
+    return max(float(t.abs().max()) for t in tensors)
+
+
+def _scale(largest):
+    """A power of two for weights: small ones come near 1; large ones no further down than they must, since X takes what they lose."""
     if largest == 0 or 2 ** -6 <= largest <= 2 ** 9:
         return 1.0
+    if largest > 2 ** 9:
+        return 2.0 ** (9 - math.ceil(math.log2(largest)))
     return 2.0 ** -round(math.log2(largest))
 
 
@@ -164,14 +167,17 @@ class MLP(_Module):
         weights = _all_checked(up, gate=(gate, (inner, hidden)), up=(up, (inner, hidden)), down=(down, (hidden, inner)))
         constants = _all_checked(up, norm=(norm, (hidden,)), gate_bias=(gate_bias, (inner,)), up_bias=(up_bias, (inner,)),
                                  down_bias=(down_bias, (hidden,)))
-        scales = _scale(*(weights[name] for name in ("gate", "up") if name in weights), norm=norm, norm_offset=norm_offset), _scale(weights["down"])
+        largest = _largest(*(weights[name] for name in ("gate", "up") if name in weights))
+        scales, norm_scale = (_scale(largest), _scale(_largest(weights["down"]))), 1.0
+        if norm is not None:
+            norm_scale = _scale(largest * _largest(norm.float() + norm_offset)) / scales[0]
 
         def make(forms):  # bits of overflow: 1 normalised X, 2 activations, 4 weights, 8 the product have left their range
             overflow, memory = torch.zeros(1, dtype=torch.int32, device=up.device), where.memory()
             kept = where.keep(memory, constants)
             with where.lent(weights, {"overflow": overflow}) as lent:
                 layer = layers.MLP(where.context, memory, hidden, inner, lent.get("gate", 0), lent["up"], lent["down"],
-                                   eps=eps, norm_offset=norm_offset, weight_scales=scales, overflow=lent["overflow"],
+                                   eps=eps, norm_offset=norm_offset, weight_scales=scales, norm_scale=norm_scale, overflow=lent["overflow"],
                                    activation=activation, rounding=rounding, type=type, forms=forms,
                                    scheme=scheme, threshold=threshold, stream=where.stream(), **kept)
             return cls(where, layer, hidden, hidden, up, overflow)
