@@ -54,6 +54,7 @@ run 8e-4 trivial -m 1100 --hidden 72 --intermediate 72
 run 8e-4 trivial -m 130 --hidden 136 --intermediate 200 --with norm=none
 run 8e-4 trivial -m 47 --hidden 72 --intermediate 136 --with norm=none --plan turned=48,tile_n=128,cluster=1
 run 8e-4 trivial -m 33 --hidden 73 --intermediate 130 --with norm=none --plan turned=48,tile_n=128,cluster=1
+run 8e-4 trivial -m 33 --hidden 72 --intermediate 136 --with norm=none,bias=yes,activation=silu
 run 2e-3 seven-write -m 65 --hidden 300 --intermediate 330 --plan turned=32,tile_n=128,cluster=2,stages=6
 message=$("$HEPTANE" emit trivial --op mlp --plan turned=64 -o /dev/null/x 2>&1) && fail "turned roles with tile_n=256 were taken"
 [[ $message == *"turned=64 needs tile_n=128"* ]] || fail "$message"
