@@ -45,10 +45,11 @@ function M.i32(value) return {type = "i32", value = value} end
 function M.i64(value) return {type = "i64", value = value} end
 function M.f32(scalar) return {type = "f32", scalar = scalar} end
 
--- The entries of a list that are not false.
-function M.some(list)
+-- Those of its arguments that are there, as a list.
+function M.some(...)
   local some = {}
-  for _, entry in ipairs(list) do
+  for i = 1, select("#", ...) do
+    local entry = select(i, ...)
     if entry then some[#some + 1] = entry end
   end
   return some

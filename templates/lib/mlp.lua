@@ -86,14 +86,17 @@ local function forms_of_x(b, role)
   overflow(b)
   M.param(b, "ldx", "elements from one row of X to the next", 1, "hidden")
   M.buffer(b, "x", "input", b.type, matrix("m", "ldx", "hidden"))
-  if b.fused.x_in_place then M.let(b, "x_in_place", aligned("x") .. " && ldx % 8 == 0") end
+  local rows_aligned, when = aligned("x") .. " && ldx % 8 == 0", 1
+  if b.fused.x_in_place then
+    M.let(b, "x_in_place", rows_aligned)
+    when = "!x_in_place"
+  end
   x_forms(b, role)
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "align_x % 2 == 0", "x must be aligned to its elements (2 bytes)")
-  local when = b.fused.x_in_place and "!x_in_place" or 1
   O.append(b.steps, {package = "forms_x", phase = "run", when = when, bind = {
     source = "x", out = "x_forms", scale = "x_scale", overflow = "overflow", forms = slots, rows = "m", k = "hidden", batch = 1, ld = "ldx", stride = 0, block_rows = "block_m",
-    part_rows = "block_m", block_k = "block_h", aligned = aligned("x") .. " && ldx % 8 == 0",
+    part_rows = "block_m", block_k = "block_h", aligned = rows_aligned,
   }})
 end
 
@@ -112,8 +115,8 @@ function M.rmsnorm(b, role)
   M.buffer(b, "sum", "output", b.type, "has_residual ? " .. matrix("m", "lds", "hidden") .. " : 0", "!has_residual")
   M.buffer(b, "norm", "input", b.type, "2 * hidden")
   overflow(b)
-  M.let(b, "norm_aligned", table.concat(K.some({aligned("x"), not folded and aligned("norm"), "ldx % 8 == 0",
-        "(!has_residual || (" .. aligned("residual") .. " && " .. aligned("sum") .. " && ldr % 8 == 0 && lds % 8 == 0))"}), " && "))
+  M.let(b, "norm_aligned", table.concat(K.some(aligned("x"), not folded and aligned("norm"), "ldx % 8 == 0",
+        "(!has_residual || (" .. aligned("residual") .. " && " .. aligned("sum") .. " && ldr % 8 == 0 && lds % 8 == 0))"), " && "))
   M.rule(b, "ldx >= hidden", "x: ldx is smaller than a row")
   M.rule(b, "!has_residual || (ldr >= hidden && lds >= hidden)", "residual, sum: the leading dimension is smaller than a row")
   M.rule(b, "align_x % 2 == 0 && align_norm % 2 == 0 && align_residual % 2 == 0 && align_sum % 2 == 0", "x, norm, residual and sum must be aligned to their elements (2 bytes)")
@@ -187,7 +190,7 @@ function M.gate_up(b, x_role, act_role)
   local made = b.fused.variant.make(b.fused)
   b.files["gate_up_swiglu_forms/kernel.cu"], b.files["gate_up_swiglu_forms/manifest.json"] = made.text, made.manifest
   O.append(b.scalars, {name = "act_scale", default = 1.0})
-  if x_role then M.buffer(b, "x_forms", x_role, plan.forms_type, string.format("2 * %d * block_m * block_h", slots)) end
+  if x_role then x_forms(b, x_role) end
   M.buffer(b, "act_forms", act_role, plan.forms_type, string.format("2 * %d * block_m * block_i", slots))
   local sums = b.fused.variant.sums_bytes(b.fused)
   if sums then M.buffer(b, "sums", "workspace", b.settings.sums, sums) end
@@ -210,8 +213,8 @@ function M.gate_up(b, x_role, act_role)
   bind_product(b, bind, not x_role)
   if b.fused.normalises then
     local folded = b.fused.scales_rows
-    for _, name in ipairs(K.some({"normalises", "x", "residual", "sum", "ldx", "ldr", "lds", "eps", "x_scale", "hidden", not folded and "norm",
-                                  not folded and "norm_offset", folded and "row_scales"})) do bind[name] = name end
+    for _, name in ipairs(K.some("normalises", "x", "residual", "sum", "ldx", "ldr", "lds", "eps", "x_scale", "hidden", not folded and "norm",
+                                  not folded and "norm_offset", folded and "row_scales")) do bind[name] = name end
     bind.with_residual = "has_residual"
   end
   if not b.fused.x_in_place then

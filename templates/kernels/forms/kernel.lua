@@ -31,14 +31,11 @@ local function make(context)
     args[#args + 1], args[#args + 2] = K.f32("scale"), K.pointer("overflow")
     buffers[#buffers + 1] = {name = "overflow", type = "u32", role = "inout"}
   end
-  local scalars = {}
-  if operand.normed then scalars[#scalars + 1] = {name = "norm_offset", type = "f32"} end
-  if operand.ranged then scalars[#scalars + 1] = {name = "scale", type = "f32"} end
   local manifest = K.manifest(context, "forms", context.variant, {
     symbol = "heptane_forms_" .. operand.name:lower(),
     params = params,
     buffers = buffers,
-    scalars = scalars,
+    scalars = K.some(operand.normed and {name = "norm_offset", type = "f32"}, operand.ranged and {name = "scale", type = "f32"}),
     let = {{"ctas", tiles}},
     require = {
       {that = "rows >= 1 && k >= 1 && batch >= 1", message = "rows, k and batch must be at least 1"},

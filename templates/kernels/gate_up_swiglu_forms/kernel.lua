@@ -13,6 +13,9 @@ local function chunks_ahead(words, chunks, warps)
   return ahead
 end
 
+-- A parameter in C
+local function declare(c_type, name) return c_type .. (c_type:match("%*$") and "" or " ") .. name end
+
 -- Arguments, buffers and rules that both ways of making activations have. `columns`: of a tile for each of its activations.
 local function common(context, row, columns)
   local scheme, settings, type = context.plan.scheme, context.settings, context.plan.x.type
@@ -38,7 +41,7 @@ local function common(context, row, columns)
     local declared, given = {}, {}
     for _, name in ipairs(names) do parameters[#parameters + 1] = {"const u16 *", name, K.pointer(name)} end
     for _, parameter in ipairs(parameters) do
-      declared[#declared + 1] = ", " .. parameter[1] .. (parameter[1]:match("%*$") and "" or " ") .. parameter[2]
+      declared[#declared + 1] = ", " .. declare(parameter[1], parameter[2])
       given[#given + 1] = parameter[2]
       after.args[#after.args + 1] = parameter[3]
     end
@@ -89,17 +92,18 @@ local function normalising(context)
     norm = string.format("{x, residual, %ssum, x_forms, ldx, ldr, lds, eps, %sx_scale, m, hidden, block_m, block_k, true, with_residual != 0}",
                          weighted and "norm, " or "", weighted and "norm_offset, " or ""),
     args = {}, buffers = {}, scalars = {}, params = {},
-    require = K.some({
+    require = K.some(
       {that = "!normalises || (hidden >= 1 && hidden <= block_k && block_k <= " .. LONGEST_ROW .. " && hidden % 8 == 0 && ldx % 8 == 0 && (!with_residual || (ldr % 8 == 0 && lds % 8 == 0)))",
        message = "rows of X, residual and sum must start at multiples of 8 elements and be as long as one, at most " .. LONGEST_ROW},
       scales and {that = "!x_in_place || (!normalises && !with_residual && hidden >= 1 && hidden <= block_k && hidden % 8 == 0)",
-                  message = "X as it is: rows of whole chunks of 8 without a residual, which are normalised after the product"},
-    }),
+                  message = "X as it is: rows of whole chunks of 8 without a residual, which are normalised after the product"}
+    ),
   }
   prologue.usher = string.format("usher(%s, sync, x_ready, taken)", scales and prologue.norm .. ", row_scales, x_in_place != 0" or "block_m")
   prologue.usher_wanted = scales and "normalises || x_in_place" or "normalises"
   local declared = {}
-  for _, row in ipairs(K.some({ -- type and name in C, the argument, what a buffer is to the kernel
+  local function add(list, entry) list[#list + 1] = entry end
+  for _, row in ipairs(K.some( -- type and name in C, the argument, what a buffer is to the kernel
     {"int", "normalises", K.i32("normalises")},
     scales and {"int", "x_in_place", K.i32("x_in_place")},
     scales and {"float *", "row_scales", K.pointer("row_scales"), "inout", "f32"},
@@ -110,11 +114,10 @@ local function normalising(context)
     {"u16 *", "x_forms", K.pointer("ax")},
     {"i64", "ldx", K.i64("ldx")}, {"i64", "ldr", K.i64("ldr")}, {"i64", "lds", K.i64("lds")},
     {"float", "eps", K.f32("eps")}, weighted and {"float", "norm_offset", K.f32("norm_offset")}, {"float", "x_scale", K.f32("x_scale")},
-    {"int", "hidden", K.i32("hidden")}, {"int", "with_residual", K.i32("with_residual")},
-  })) do
+    {"int", "hidden", K.i32("hidden")}, {"int", "with_residual", K.i32("with_residual")}
+  )) do
     local c_type, name, argument, role, kind = table.unpack(row)
-    local function add(list, entry) list[#list + 1] = entry end
-    add(declared, c_type .. (c_type:match("%*$") and "" or " ") .. name)
+    add(declared, declare(c_type, name))
     add(prologue.args, argument)
     if role then add(prologue.buffers, {name = name, type = kind, role = role}) end
     if argument.type == "f32" then add(prologue.scalars, {name = name, type = "f32"}) end

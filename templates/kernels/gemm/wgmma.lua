@@ -2,8 +2,12 @@
 local K, P, last_writes = use("lib/kernel"), use("kernels/gemm/package"), use("kernels/gemm/deliver")
 local TILE_M, TILE_K, CONSUMERS, HALF = 128, 64, 2, 64 -- HALF: rows of the tensor core's first operand
 
+local FEWEST_STAGES, MOST_STAGES = 2, 12
+local stage_counts = {0}
+for count = FEWEST_STAGES, MOST_STAGES do stage_counts[#stage_counts + 1] = count end
+
 local tune = {
-  stages = {default = 0, values = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, -- ring slots; 0: as many as shared memory holds, up to the last
+  stages = {default = 0, values = stage_counts},  -- ring slots; 0: as many as shared memory holds, up to the last
   cluster = {default = 2, values = {1, 2, 4}},    -- CTAs that share Y, neighbours in rows; turned: that share X, neighbours in columns
   group = {default = 8, low = 1, high = 1024},    -- cluster rows that are walked together, for L2
   tile_n = {default = 256, values = {64, 128, 256}},
@@ -67,10 +71,10 @@ end
 local function exchanges(context) return #context.plan.steps == 1 end
 
 -- Ring slots of so many bytes in what is left of shared memory. At least the fewest that there can be: P.finish refuses what does not fit.
-local BARRIERS, FEWEST, MOST = 16, 2, 12 -- bytes for a slot's mbarriers; slots
+local BARRIERS = 16 -- bytes for a slot's mbarriers
 local function stages(t, slot, left)
   if t.stages > 0 then return t.stages end
-  return math.max(FEWEST, math.min(MOST, left // (slot + BARRIERS)))
+  return math.max(FEWEST_STAGES, math.min(MOST_STAGES, left // (slot + BARRIERS)))
 end
 
 -- Everything the template needs to know about sizes, from the plan's parameters.
